@@ -1,6 +1,7 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { Suspense, useState } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
+import { t } from "../../language/t.ts";
 import { ConnectionLost } from "../../protocol/rpc.ts";
 import { ErrorBoundary } from "../../ui/ErrorBoundary.tsx";
 import { LiveRegion } from "../../ui/LiveRegion.tsx";
@@ -60,7 +61,7 @@ function SignedInPages({ pages }: { readonly pages: readonly ConsolePage[] }) {
   const visible = pages.filter(({ access }) => (auditor ? access === "reader" : operator || access !== "operator"));
   return (
     <SignedInFrame pages={visible}>
-      <ErrorBoundary what="This page" resetKey={location}>
+      <ErrorBoundary what={t`This page`} resetKey={location}>
         <Switch>
           {pages.map((page) => (
             <Route key={page.path} path={page.path}>
@@ -79,7 +80,7 @@ function SignedInPages({ pages }: { readonly pages: readonly ConsolePage[] }) {
 function Page({ page: { title, component: Component } }: { readonly page: ConsolePage }) {
   useTitle(title);
   return (
-    <Suspense fallback={<Spinner label="Opening the page" />}>
+    <Suspense fallback={<Spinner label={t`Opening the page`} />}>
       <Component />
     </Suspense>
   );
@@ -90,7 +91,9 @@ function NotForThem({ page: { title }, auditor }: { readonly page: ConsolePage; 
   useTitle(title);
   if (auditor) return <Redirect to={paths.audit} replace />;
   return (
-    <PageHeading lead="Ask an operator of this gateway for what you need.">This page is for operators</PageHeading>
+    <PageHeading lead={t`Ask an operator of this gateway for what you need.`}>
+      {t`This page is for operators`}
+    </PageHeading>
   );
 }
 

@@ -1,5 +1,6 @@
 import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from "react";
 import { Link, Redirect, useLocation } from "wouter";
+import { t } from "../../language/t.ts";
 import { Banner } from "../../ui/Banner.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -14,6 +15,7 @@ import { LogoIcon } from "./icons.tsx";
 import { Navigation } from "./Navigation.tsx";
 import type { ConsolePage } from "./pages.tsx";
 import { paths, signInThen } from "./paths.ts";
+import { useRenewal } from "./push/use-renewal.ts";
 import { useDescription, useRefetchAfterReconnect, useSession } from "./session.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { useSourceUpdates } from "./sources/updates.ts";
@@ -41,10 +43,10 @@ function FrameContent({ pages, children }: SignedInFrameProps) {
   const announce = useAnnounce();
   const listener = useMemo<ApprovalListener>(
     () => ({
-      onRequested: ({ tool }) => announce(`A call of ${tool} waits for your decision.`),
-      onChanged: (approval) => announce(`A call of ${approval.tool}: ${describeGiven(approval)}.`),
-      onResolved: (status) => announce(`An approval was decided: ${STATUS_LABELS[status]}.`),
-      onBreakGlass: ({ name, tool }) => announce(`${name} did alone what takes several people: a call of ${tool}.`),
+      onRequested: ({ tool }) => announce(t`A call of ${tool} waits for your decision.`),
+      onChanged: (approval) => announce(t`A call of ${approval.tool}: ${describeGiven(approval)}.`),
+      onResolved: (status) => announce(t`An approval was decided: ${STATUS_LABELS[status]}.`),
+      onBreakGlass: ({ name, tool }) => announce(t`${name} did alone what takes several people: a call of ${tool}.`),
     }),
     [announce],
   );
@@ -52,15 +54,16 @@ function FrameContent({ pages, children }: SignedInFrameProps) {
   useShortcuts({ "?": () => setHelpOpen(true) });
   useApprovalUpdates(listener);
   useElicitationUpdates(
-    useCallback((source: string) => announce(`The server ${source} asks you something.`), [announce]),
+    useCallback((source: string) => announce(t`The server ${source} asks you something.`), [announce]),
   );
   useRefetchAfterReconnect();
   useSourceUpdates();
   const description = useDescription();
+  useRenewal();
   return (
-    <div className={styles.frame}>
+    <div className={classes(styles.frame, styles.railed)}>
       <a className={styles.skip} href="#main">
-        Skip to the page
+        {t`Skip to the page`}
       </a>
       <header className={styles.bar}>
         <Brand />
@@ -102,7 +105,7 @@ function Brand() {
     <Link className={styles.brand} href={paths.home}>
       <LogoIcon />
       <span className={styles.names}>
-        <span className={styles.name}>Countersign console</span>
+        <span className={styles.name}>{t`Countersign console`}</span>
         <span className={styles.origin}>{environment.origin.replace(/^https?:\/\//, "")}</span>
       </span>
     </Link>
@@ -129,7 +132,7 @@ function Account({ name }: { readonly name: string }) {
     <div className={styles.account}>
       <span className={styles.person}>{name}</span>
       <button type="button" className={styles.leave} onClick={leave}>
-        Sign out
+        {t`Sign out`}
       </button>
     </div>
   );
@@ -143,16 +146,15 @@ function Connection() {
     <Banner
       tone="waiting"
       urgent
-      title={isCrowded ? "Too many tabs are open" : "The connection to the gateway is lost"}
+      title={isCrowded ? t`Too many tabs are open` : t`The connection to the gateway is lost`}
     >
       <p>
-        {isCrowded && "The gateway takes no more of them at once: close some. "}
-        What you see may be out of date. Nothing can be decided until the connection is back. It is tried again
-        automatically.
+        {isCrowded && t`The gateway takes no more of them at once: close some. `}
+        {t`What you see may be out of date. Nothing can be decided until the connection is back. It is tried again automatically.`}
       </p>
       <div>
         <Button size="small" onClick={() => client.retryNow()}>
-          Try now
+          {t`Try now`}
         </Button>
       </div>
     </Banner>
@@ -160,7 +162,7 @@ function Connection() {
 }
 
 function Loading({ failed }: { readonly failed: Error | null }) {
-  if (failed === null) return <Spinner label="Loading your session" />;
+  if (failed === null) return <Spinner label={t`Loading your session`} />;
   return (
     <Suspense>
       <NotLoaded error={failed} />

@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
+import { t } from "../../language/t.ts";
 import { LineDrawing } from "./icons.tsx";
 import styles from "./Navigation.module.css";
 import type { ConsolePage } from "./pages.tsx";
@@ -22,7 +23,7 @@ export function Navigation({ pages, place }: NavigationProps) {
   const isCurrent = ({ path }: ConsolePage) => (path === paths.home ? location === path : location.startsWith(path));
   const links = listed.map((page) => <PageLink key={page.path} page={page} current={isCurrent(page)} />);
   return (
-    <nav className={styles[place]} aria-label="Console">
+    <nav className={styles[place]} aria-label={t`Console`}>
       {links.slice(0, FIRST)}
       {/* Another page is another menu, and that one is closed. */}
       {links.length > FIRST && (
@@ -84,7 +85,7 @@ function More({ current, children }: MoreProps) {
             <path d="M5 12h.01M12 12h.01M19 12h.01" />
           </LineDrawing>
         </span>
-        More
+        {t`More`}
       </button>
       <div id={id} className={styles.others} data-open={open || undefined}>
         {children}

@@ -1,21 +1,22 @@
+import { t } from "../../language/t.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
 import styles from "./ShortcutHelp.module.css";
 import { turnShortcuts, useShortcutsOn } from "./shortcuts.ts";
 
 const KEYS: readonly (readonly [key: string, what: string])[] = [
-  ["j", "the next row; on an approval, the next that waits"],
-  ["k", "the row before; on an approval, the one before that waits"],
-  ["Enter", "open the row, or press the button that the keyboard is on"],
-  ["a", "go to the button that approves; Enter then presses it"],
-  ["d", "go to the button that denies; Enter then presses it"],
-  ["?", "this list"],
+  ["j", t`the next row; on an approval, the next that waits`],
+  ["k", t`the row before; on an approval, the one before that waits`],
+  [t`Enter`, t`open the row, or press the button that the keyboard is on`],
+  ["a", t`go to the button that approves; Enter then presses it`],
+  ["d", t`go to the button that denies; Enter then presses it`],
+  ["?", t`this list`],
 ];
 
 /** The list of keys, which `?` opens. No single key decides anything. */
 export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
   const on = useShortcutsOn();
   return (
-    <Dialog open title="Keys" cancelLabel="Close" onClose={onClose}>
+    <Dialog open title={t`Keys`} cancelLabel={t`Close`} onClose={onClose}>
       <dl className={styles.keys}>
         {KEYS.map(([key, what]) => [
           <dt key={key}>
@@ -26,7 +27,7 @@ export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
       </dl>
       <label className={styles.choice}>
         <input type="checkbox" checked={on} onChange={(event) => turnShortcuts(event.target.checked)} />
-        Use these keys in this browser
+        {t`Use these keys in this browser`}
       </label>
     </Dialog>
   );

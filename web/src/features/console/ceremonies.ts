@@ -1,3 +1,4 @@
+import { t } from "../../language/t.ts";
 import type { Conversation } from "../../protocol/generated.ts";
 import type { ConsoleEnvironment, CreationOptions, HttpReply, RequestOptions } from "./console-environment.ts";
 import { CheckFailed, Refusal } from "./errors.ts";
@@ -73,7 +74,7 @@ export async function authorize(
     label: wanted.label,
   });
   if (!URL.canParse(location) || new URL(location).origin !== agentOrigin) {
-    throw new CheckFailed("The gateway named an address that is not the shell's, so this page did not follow it.");
+    throw new CheckFailed(t`The gateway named an address that is not the shell's, so this page did not follow it.`);
   }
   return location;
 }
@@ -98,7 +99,9 @@ export async function decideConnection(
 ): Promise<string> {
   const { location } = await post<{ readonly location: string }>(environment, "/connect/decide", { request, decision });
   if (!location.startsWith(`${destination}/`) && !location.startsWith(`${destination}?`)) {
-    throw new CheckFailed("The gateway named another address than the one shown here, so this page did not follow it.");
+    throw new CheckFailed(
+      t`The gateway named another address than the one shown here, so this page did not follow it.`,
+    );
   }
   return location;
 }

@@ -25,6 +25,7 @@ export const pageLoaders = {
   PolicyEditor: async (): Loaded => ({ default: (await import("./policy/editor/Editor.tsx")).Editor }),
   PolicyExplain: async (): Loaded => ({ default: (await import("./policy/explain/Explain.tsx")).Explain }),
   Records: async (): Loaded => ({ default: (await import("./audit/Records.tsx")).Records }),
+  SettingsPage: async (): Loaded => ({ default: (await import("./settings/SettingsPage.tsx")).SettingsPage }),
   SignIn: async (): Loaded => ({ default: (await import("./account/SignIn.tsx")).SignIn }),
   SignInCallback: async (): Loaded => ({ default: (await import("./sources/SignInCallback.tsx")).SignInCallback }),
   SourcePage: async (): Loaded => ({ default: (await import("./sources/SourcePage.tsx")).SourcePage }),

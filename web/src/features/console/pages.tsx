@@ -1,4 +1,5 @@
 import { type ComponentType, lazy, type ReactNode } from "react";
+import { t } from "../../language/t.ts";
 import { PendingCount } from "./approvals/PendingCount.tsx";
 import { Home } from "./home/Home.tsx";
 import type { LoadedPage } from "./page-loaders.ts";
@@ -42,18 +43,18 @@ const page = (name: LoadedPage) => lazy(async () => (await loadPageLoaders())[na
 export const consolePages: readonly ConsolePage[] = [
   {
     path: paths.home,
-    title: "Home",
+    title: t`Home`,
     access: "signedIn",
     component: Home,
-    navigation: { label: "Home", icon: <path d="M4 11l8-7 8 7v8.5h-5.5V14h-5v5.5H4z" /> },
+    navigation: { label: t`Home`, icon: <path d="M4 11l8-7 8 7v8.5h-5.5V14h-5v5.5H4z" /> },
   },
   {
     path: paths.approvals,
-    title: "Approvals",
+    title: t`Approvals`,
     access: "signedIn",
     component: page("Inbox"),
     navigation: {
-      label: "Approvals",
+      label: t`Approvals`,
       icon: (
         <>
           <path d="M6 3.5h9l3.5 3.5v13.5H6z" />
@@ -63,14 +64,14 @@ export const consolePages: readonly ConsolePage[] = [
       Badge: PendingCount,
     },
   },
-  { path: `${paths.approvals}/:id`, title: "Approval", access: "signedIn", component: ApprovalReview },
+  { path: `${paths.approvals}/:id`, title: t`Approval`, access: "signedIn", component: ApprovalReview },
   {
     path: paths.grants,
-    title: "Grants",
+    title: t`Grants`,
     access: "signedIn",
     component: page("Grants"),
     navigation: {
-      label: "Grants",
+      label: t`Grants`,
       icon: (
         <>
           <circle cx="12" cy="12" r="8.5" />
@@ -81,22 +82,22 @@ export const consolePages: readonly ConsolePage[] = [
   },
   {
     path: paths.audit,
-    title: "Audit",
+    title: t`Audit`,
     access: "reader",
     component: page("Calls"),
-    navigation: { label: "Audit", icon: <path d="M5 6h14M5 10.5h14M5 15h9M5 19.5h6" /> },
+    navigation: { label: t`Audit`, icon: <path d="M5 6h14M5 10.5h14M5 15h9M5 19.5h6" /> },
   },
-  { path: `${paths.audit}/calls/:position`, title: "Call", access: "reader", component: page("CallPage") },
-  { path: paths.auditRecords, title: "Every record", access: "reader", component: page("Records") },
-  { path: paths.auditLoad, title: "Load on people", access: "reader", component: page("Load") },
-  { path: paths.auditModels, title: "Models", access: "reader", component: page("Models") },
+  { path: `${paths.audit}/calls/:position`, title: t`Call`, access: "reader", component: page("CallPage") },
+  { path: paths.auditRecords, title: t`Every record`, access: "reader", component: page("Records") },
+  { path: paths.auditLoad, title: t`Load on people`, access: "reader", component: page("Load") },
+  { path: paths.auditModels, title: t`Models`, access: "reader", component: page("Models") },
   {
     path: paths.policy,
-    title: "Policy",
+    title: t`Policy`,
     access: "signedIn",
     component: page("Policy"),
     navigation: {
-      label: "Policy",
+      label: t`Policy`,
       icon: (
         <>
           <path d="M12 3.5l7.5 3v5.5c0 4-3 7-7.5 8.5-4.5-1.5-7.5-4.5-7.5-8.5V6.5z" />
@@ -105,15 +106,15 @@ export const consolePages: readonly ConsolePage[] = [
       ),
     },
   },
-  { path: paths.policyExplain, title: "Explain a call", access: "operator", component: page("PolicyExplain") },
-  { path: paths.policyEditor, title: "Policy editor", access: "operator", component: page("PolicyEditor") },
+  { path: paths.policyExplain, title: t`Explain a call`, access: "operator", component: page("PolicyExplain") },
+  { path: paths.policyEditor, title: t`Policy editor`, access: "operator", component: page("PolicyEditor") },
   {
     path: paths.clients,
-    title: "Clients",
+    title: t`Clients`,
     access: "signedIn",
     component: page("Clients"),
     navigation: {
-      label: "Clients",
+      label: t`Clients`,
       icon: (
         <>
           <path d="M4 5.5h16v10H4z" />
@@ -124,11 +125,11 @@ export const consolePages: readonly ConsolePage[] = [
   },
   {
     path: paths.sources,
-    title: "Sources",
+    title: t`Sources`,
     access: "operator",
     component: page("Sources"),
     navigation: {
-      label: "Sources",
+      label: t`Sources`,
       icon: (
         <>
           <path d="M9 3.5v4M15 3.5v4M6.5 7.5h11v4a5.5 5.5 0 0 1-11 0z" />
@@ -137,15 +138,15 @@ export const consolePages: readonly ConsolePage[] = [
       ),
     },
   },
-  { path: `${paths.sources}/:name`, title: "Source", access: "operator", component: page("SourcePage") },
+  { path: `${paths.sources}/:name`, title: t`Source`, access: "operator", component: page("SourcePage") },
   { path: `${paths.sources}/:name/callback`, title: "Sign-in", access: "operator", component: page("SignInCallback") },
   {
     path: paths.people,
-    title: "People",
+    title: t`People`,
     access: "operator",
     component: page("People"),
     navigation: {
-      label: "People",
+      label: t`People`,
       icon: (
         <>
           <circle cx="9" cy="8.5" r="3.5" />
@@ -156,11 +157,11 @@ export const consolePages: readonly ConsolePage[] = [
   },
   {
     path: paths.passkeys,
-    title: "Passkeys",
+    title: t`Passkeys`,
     access: "signedIn",
     component: page("Passkeys"),
     navigation: {
-      label: "Passkeys",
+      label: t`Passkeys`,
       icon: (
         <>
           <circle cx="8" cy="9.5" r="4.5" />
@@ -169,12 +170,28 @@ export const consolePages: readonly ConsolePage[] = [
       ),
     },
   },
-  { path: paths.backup, title: "Backup", access: "operator", component: page("BackupPage") },
-  { path: paths.authorize, title: "Continue to the shell", access: "signedIn", component: page("Authorize") },
-  { path: paths.connect, title: "Connect a program", access: "signedIn", component: page("Connect") },
-  { path: paths.enrol, title: "Enrol", access: "anyone", component: page("Enrol") },
-  { path: paths.device, title: "Register this device", access: "anyone", component: page("Device") },
-  { path: paths.signIn, title: "Sign in", access: "anyone", component: page("SignIn") },
+  {
+    path: paths.settings,
+    title: t`Settings`,
+    access: "operator",
+    component: page("SettingsPage"),
+    navigation: {
+      label: t`Settings`,
+      icon: (
+        <>
+          <path d="M4 7.5h8M17 7.5h3M4 16.5h3M12 16.5h8" />
+          <circle cx="14.5" cy="7.5" r="2.5" />
+          <circle cx="9.5" cy="16.5" r="2.5" />
+        </>
+      ),
+    },
+  },
+  { path: paths.backup, title: t`Backup`, access: "operator", component: page("BackupPage") },
+  { path: paths.authorize, title: t`Continue to the shell`, access: "signedIn", component: page("Authorize") },
+  { path: paths.connect, title: t`Connect a program`, access: "signedIn", component: page("Connect") },
+  { path: paths.enrol, title: t`Enrol`, access: "anyone", component: page("Enrol") },
+  { path: paths.device, title: t`Register this device`, access: "anyone", component: page("Device") },
+  { path: paths.signIn, title: t`Sign in`, access: "anyone", component: page("SignIn") },
 ];
 
 /** Asks for the page of a question at once, since time runs while it is opened; otherwise a page loads when it is shown. */

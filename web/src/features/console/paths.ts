@@ -14,6 +14,7 @@ export const paths = {
   clients: "/clients",
   passkeys: "/passkeys",
   backup: "/backup",
+  settings: "/settings",
   people: "/people",
   sources: "/sources",
   source: (name: string) => `/sources/${encodeURIComponent(name)}`,

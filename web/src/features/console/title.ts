@@ -1,4 +1,5 @@
 import { useEffect } from "react";
+import { t } from "../../language/t.ts";
 import { showInIcon, titleWith } from "../../ui/attention.ts";
 import { useWaitingCount } from "./waiting-count.ts";
 
@@ -6,7 +7,7 @@ import { useWaitingCount } from "./waiting-count.ts";
 export function useTitle(page: string): void {
   const waiting = useWaitingCount();
   useEffect(() => {
-    document.title = titleWith(waiting, `${page} · Countersign console`);
+    document.title = titleWith(waiting, t`${page} · Countersign console`);
     showInIcon(waiting);
   }, [page, waiting]);
 }

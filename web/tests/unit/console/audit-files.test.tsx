@@ -74,6 +74,14 @@ describe("an export", () => {
     expect(gateway.environment.saveFile).not.toHaveBeenCalled();
   });
 
+  test("as Parquet is kept when its end is there", async () => {
+    const half = "PAR1\n\n\nrows";
+    await expect(readExport(file(half, 2, "calls.parquet"), () => undefined)).rejects.toThrow("cut off on its way");
+    await expect(readExport(file("PAR1", 0, "calls.parquet"), () => undefined)).rejects.toThrow("cut off on its way");
+    const whole = await readExport(file(`${half}PAR1`, 2, "calls.parquet"), () => undefined);
+    expect([whole.name, whole.calls, whole.content.size]).toEqual(["calls.parquet", 2, 15]);
+  });
+
   test("shows how far it is, and stops when asked", async () => {
     let tell: (piece: string) => void = () => undefined;
     gateway.environment.fetchFile.mockImplementation(async (_path, signal) => {

@@ -172,6 +172,7 @@ export class FakeGateway {
       "clients/list": () => ({ clients: [] }),
       "clients/disconnect": () => ({}),
       "passkeys/list": () => ({ passkeys: [] }),
+      "push/list": () => ({ configured: false, devices: [] }),
       "policy/describe": () => ({ version: "9f".repeat(32), rules: [], profiles: [], tools: [] }),
       "audit/list": () => ({ entries: [], size: 0 }),
       "audit/calls": () => ({ calls: [], unread: 0 }),

@@ -1,5 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
@@ -32,25 +34,22 @@ export function AddDevice() {
   );
   const isReachable = environment.origin.startsWith("https:");
   return (
-    <Card as="section" label="Add a phone">
-      <h2>Add a phone</h2>
+    <Card as="section" label={t`Add a phone`}>
+      <h2>{t`Add a phone`}</h2>
       <p>
-        A phone with a passkey of yours answers what waits on your computer. Scan a code with it once, then keep the
-        console on its home screen.
+        {t`A phone with a passkey of yours answers what waits on your computer. Scan a code with it once, then keep the console on its home screen.`}
       </p>
       {!isReachable && (
-        <Banner tone="info" title="A phone cannot open this console yet">
+        <Banner tone="info" title={t`A phone cannot open this console yet`}>
           <p>
-            It is at <code>{environment.origin}</code>, an address of this machine alone. A phone needs one with{" "}
-            <code>https</code>; <code>docs/PHONE.md</code> says how to get it. Until then the link is for another
-            browser on this machine.
+            {rich`It is at ${<code>{environment.origin}</code>}, an address of this machine alone. A phone needs one with ${<code>https</code>}; ${<code>docs/PHONE.md</code>} says how to get it. Until then the link is for another browser on this machine.`}
           </p>
         </Banner>
       )}
       {shown !== null && <Offered key={shown.link} shown={shown} withCode={isReachable} />}
       {verificationNeeded && (
         <VerificationNeeded>
-          The device can then sign in and approve as you, so confirm with a passkey that you already have.
+          {t`The device can then sign in and approve as you, so confirm with a passkey that you already have.`}
         </VerificationNeeded>
       )}
       {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
@@ -64,9 +63,10 @@ export function AddDevice() {
 }
 
 function nameOf(verificationNeeded: boolean, again: boolean, isReachable: boolean): string {
-  const what = isReachable ? "code" : "link";
-  if (verificationNeeded) return `Confirm with a passkey and make a ${what}`;
-  return again ? `Make another ${what}` : `Make a ${what}`;
+  if (verificationNeeded)
+    return isReachable ? t`Confirm with a passkey and make a code` : t`Confirm with a passkey and make a link`;
+  if (again) return isReachable ? t`Make another code` : t`Make another link`;
+  return isReachable ? t`Make a code` : t`Make a link`;
 }
 
 function Offered({ shown, withCode }: { readonly shown: Shown; readonly withCode: boolean }) {
@@ -84,13 +84,13 @@ function Offered({ shown, withCode }: { readonly shown: Shown; readonly withCode
     <div className="stack">
       {state === "waiting" && (
         <>
-          {withCode && <QrCode rows={shown.qr} label="QR code of the link below" />}
+          {withCode && <QrCode rows={shown.qr} label={t`QR code of the link below`} />}
           <p>
             <VisibleText text={shown.link} />
           </p>
           <div className="row">
-            <CopyButton text={shown.link} what="link" />
-            <Countdown until={shown.until} label="Works once, for" />
+            <CopyButton text={shown.link} what={t`link`} />
+            <Countdown until={shown.until} label={t`Works once, for`} />
           </div>
         </>
       )}
@@ -108,18 +108,18 @@ function Outcome({ state }: { readonly state: DeviceState }) {
       return null;
     case "opened":
       return (
-        <Banner tone="waiting" title="A device opened the link">
-          <p>It is being registered. If that was not you, sign out now: the link ends with this session.</p>
+        <Banner tone="waiting" title={t`A device opened the link`}>
+          <p>{t`It is being registered. If that was not you, sign out now: the link ends with this session.`}</p>
         </Banner>
       );
     case "registered":
       return (
-        <Banner tone="ok" title="The device has its passkey">
-          <p>It is in the list above. If that was not you, remove it there.</p>
+        <Banner tone="ok" title={t`The device has its passkey`}>
+          <p>{t`It is in the list above. If that was not you, remove it there.`}</p>
         </Banner>
       );
     case "gone":
-      return <Banner tone="info" title="The link has run out" />;
+      return <Banner tone="info" title={t`The link has run out`} />;
     default:
       return state satisfies never;
   }

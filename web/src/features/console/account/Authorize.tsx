@@ -1,6 +1,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useSearch } from "wouter";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
@@ -14,10 +16,10 @@ import { useDescription, useSession } from "../session.tsx";
 
 /** The lowest first: it is chosen already, and a result that is more confidential raises it by itself. */
 const LABELS: readonly (readonly [Label, string])[] = [
-  ["public", "public"],
-  ["internal", "internal"],
-  ["confidential", "confidential"],
-  ["high", "high"],
+  ["public", t`public`],
+  ["internal", t`internal`],
+  ["confidential", t`confidential`],
+  ["high", t`high`],
 ];
 
 /**
@@ -47,19 +49,18 @@ export function Authorize() {
   if (wished && !go.isError) {
     return (
       <>
-        <PageHeading>Opening the shell</PageHeading>
-        <Spinner label="Opening the shell" />
+        <PageHeading>{t`Opening the shell`}</PageHeading>
+        <Spinner label={t`Opening the shell`} />
       </>
     );
   }
   if (state === null) {
     return (
       <>
-        <PageHeading>Nothing to continue to</PageHeading>
+        <PageHeading>{t`Nothing to continue to`}</PageHeading>
         <Banner tone="danger">
           <p>
-            This address is not complete. Open the shell at <a href={agentOrigin}>{agentOrigin}</a> and start from
-            there.
+            {rich`This address is not complete. Open the shell at ${<a href={agentOrigin}>{agentOrigin}</a>} and start from there.`}
           </p>
         </Banner>
       </>
@@ -67,29 +68,30 @@ export function Authorize() {
   }
   return (
     <>
-      <PageHeading lead="The shell asks for a session of its own. It can talk with the model and propose calls; what needs a person still comes back to this console.">
-        Continue to the shell
+      <PageHeading
+        lead={t`The shell asks for a session of its own. It can talk with the model and propose calls; what needs a person still comes back to this console.`}
+      >
+        {t`Continue to the shell`}
       </PageHeading>
       {go.isError && (
-        <Banner tone="danger" urgent title="The shell got no session">
+        <Banner tone="danger" urgent title={t`The shell got no session`}>
           <p>{explain(go.error)}</p>
           <p>
-            If it says that the request is unknown or too old, open the shell again at{" "}
-            <a href={agentOrigin}>{agentOrigin}</a>.
+            {rich`If it says that the request is unknown or too old, open the shell again at ${<a href={agentOrigin}>{agentOrigin}</a>}.`}
           </p>
         </Banner>
       )}
       <Card>
         <KeyValue
           rows={[
-            { name: "Signed in as", value: session.principalName },
-            { name: "Profile", value: session.profile },
-            { name: "Shell", value: <code>{agentOrigin}</code> },
+            { name: t`Signed in as`, value: session.principalName },
+            { name: t`Profile`, value: session.profile },
+            { name: t`Shell`, value: <code>{agentOrigin}</code> },
           ]}
         />
         <SelectField
-          label="Label to start at"
-          hint="How confidential what you are going to work with is. The policy allows less the higher it is: at high, no network and only models on this machine. It never falls in this session."
+          label={t`Label to start at`}
+          hint={t`How confidential what you are going to work with is. The policy allows less the higher it is: at high, no network and only models on this machine. It never falls in this session.`}
           options={LABELS}
           value={label}
           onChange={(event) => setLabel(event.target.value as Label)}
@@ -100,7 +102,7 @@ export function Authorize() {
           busy={go.isPending || go.isSuccess}
           onClick={() => go.mutate({ state, label, agentOrigin })}
         >
-          Continue to the shell
+          {t`Continue to the shell`}
         </Button>
       </Card>
     </>

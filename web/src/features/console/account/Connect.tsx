@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useSearch } from "wouter";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
@@ -30,10 +31,10 @@ export function Connect() {
   if (asked.isError) {
     return (
       <>
-        <PageHeading>Nothing to connect</PageHeading>
+        <PageHeading>{t`Nothing to connect`}</PageHeading>
         <Banner tone="danger">
           <p>{explain(asked.error)}</p>
-          <p>Start again at the program that sent you here.</p>
+          <p>{t`Start again at the program that sent you here.`}</p>
         </Banner>
       </>
     );
@@ -43,28 +44,30 @@ export function Connect() {
   const isBusy = decide.isPending || decide.isSuccess;
   return (
     <>
-      <PageHeading lead="A program asks to act for you. It can call the tools that you may use; what needs a person still comes back to this console. It ends when you sign out here.">
-        Connect a program
+      <PageHeading
+        lead={t`A program asks to act for you. It can call the tools that you may use; what needs a person still comes back to this console. It ends when you sign out here.`}
+      >
+        {t`Connect a program`}
       </PageHeading>
       {decide.isError && (
-        <Banner tone="danger" urgent title="The program was not connected">
+        <Banner tone="danger" urgent title={t`The program was not connected`}>
           <p>{explain(decide.error)}</p>
         </Banner>
       )}
       <Card>
         <KeyValue
           rows={[
-            { name: "Signed in as", value: description.session.principalName },
-            { name: "It calls itself", value: client },
-            { name: "You go on to", value: <code>{destination}</code> },
+            { name: t`Signed in as`, value: description.session.principalName },
+            { name: t`It calls itself`, value: client },
+            { name: t`You go on to`, value: <code>{destination}</code> },
           ]}
         />
-        <p>Anybody can choose a name. Allow this only if you have just started it yourself.</p>
+        <p>{t`Anybody can choose a name. Allow this only if you have just started it yourself.`}</p>
         <Button variant="primary" wide busy={isBusy} onClick={() => decide.mutate({ decision: "allow", destination })}>
-          Allow
+          {t`Allow`}
         </Button>
         <Button wide busy={isBusy} onClick={() => decide.mutate({ decision: "deny", destination })}>
-          Do not allow
+          {t`Do not allow`}
         </Button>
       </Card>
     </>

@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useLocation } from "wouter";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
@@ -16,7 +18,7 @@ import { useSession } from "../session.tsx";
 /** The page behind the QR code of the passkeys page: it gives this device a passkey of the person who made the code. */
 export function Device() {
   const token = enrolmentToken(window.location.hash);
-  return token === null ? <Useless why="The part after # is missing." /> : <Opened token={token} />;
+  return token === null ? <Useless why={t`The part after # is missing.`} /> : <Opened token={token} />;
 }
 
 /** The link belongs to the first browser that shows it, so it is taken before the person presses anything. */
@@ -28,7 +30,7 @@ function Opened({ token }: { readonly token: string }) {
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (opened.isError) return <Useless why={explain(opened.error)} />;
-  if (opened.isPending) return <Spinner label="Opening the link" />;
+  if (opened.isPending) return <Spinner label={t`Opening the link`} />;
   return <Form token={token} person={opened.data} />;
 }
 
@@ -56,25 +58,23 @@ function Form({ token, person }: { readonly token: string; readonly person: stri
 
   return (
     <>
-      <PageHeading lead="It can then sign in and approve like the device on which you made the code.">
-        Register this device
+      <PageHeading lead={t`It can then sign in and approve like the device on which you made the code.`}>
+        {t`Register this device`}
       </PageHeading>
       {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
       <Card>
         <form className="stack" onSubmit={submit}>
-          <p>
-            The passkey will be one of <VisibleText text={person} prose />.
-          </p>
+          <p>{rich`The passkey will be one of ${<VisibleText text={person} prose />}.`}</p>
           <Field
-            label="Name of this device"
-            hint="So that you recognise it in a list later: “phone”. You may leave it empty."
+            label={t`Name of this device`}
+            hint={t`So that you recognise it in a list later: “phone”. You may leave it empty.`}
             value={name}
             maxLength={100}
             autoComplete="off"
             onChange={(event) => setName(event.currentTarget.value)}
           />
           <Button type="submit" variant="primary" busy={busy} wide>
-            {busy ? "Waiting for your passkey" : "Register a passkey"}
+            {busy ? t`Waiting for your passkey` : t`Register a passkey`}
           </Button>
         </form>
       </Card>
@@ -85,10 +85,10 @@ function Form({ token, person }: { readonly token: string; readonly person: stri
 function Useless({ why }: { readonly why: string }) {
   return (
     <>
-      <PageHeading>This link registers nothing</PageHeading>
+      <PageHeading>{t`This link registers nothing`}</PageHeading>
       <Banner tone="danger">
         <p>{why}</p>
-        <p>Make another on the console of a device that you are signed in on: Passkeys, “Add a phone”.</p>
+        <p>{t`Make another on the console of a device that you are signed in on: Passkeys, “Add a phone”.`}</p>
       </Banner>
     </>
   );

@@ -1,5 +1,7 @@
 import { type FormEvent, useState } from "react";
 import { useLocation } from "wouter";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
@@ -40,22 +42,24 @@ function Form({ token }: { readonly token: string }) {
 
   return (
     <>
-      <PageHeading lead="You sign in with a passkey, and with it you approve what the agent may not do on its own. It works on this console only, never on the page that the agent runs in.">
-        Register your passkey
+      <PageHeading
+        lead={t`You sign in with a passkey, and with it you approve what the agent may not do on its own. It works on this console only, never on the page that the agent runs in.`}
+      >
+        {t`Register your passkey`}
       </PageHeading>
       {failure !== null && <Failed error={failure} />}
       <Card>
         <form className="stack" onSubmit={submit}>
           <Field
-            label="Name of this passkey"
-            hint="So that you recognise it in a list later: “laptop”, “blue key”. You may leave it empty."
+            label={t`Name of this passkey`}
+            hint={t`So that you recognise it in a list later: “laptop”, “blue key”. You may leave it empty.`}
             value={name}
             maxLength={100}
             autoComplete="off"
             onChange={(event) => setName(event.currentTarget.value)}
           />
           <Button type="submit" variant="primary" busy={busy} wide>
-            {busy ? "Waiting for your passkey" : "Register a passkey"}
+            {busy ? t`Waiting for your passkey` : t`Register a passkey`}
           </Button>
         </form>
       </Card>
@@ -65,7 +69,7 @@ function Form({ token }: { readonly token: string }) {
 
 function Failed({ error }: { readonly error: unknown }) {
   return (
-    <Banner tone="danger" urgent title="No passkey was registered">
+    <Banner tone="danger" urgent title={t`No passkey was registered`}>
       <p>{explain(error)}</p>
       {error instanceof Refusal && <NewLink />}
     </Banner>
@@ -75,9 +79,9 @@ function Failed({ error }: { readonly error: unknown }) {
 function NoToken() {
   return (
     <>
-      <PageHeading>This enrolment link is not complete</PageHeading>
+      <PageHeading>{t`This enrolment link is not complete`}</PageHeading>
       <Banner tone="danger">
-        <p>The part after # is missing. Copy the whole line that was printed.</p>
+        <p>{t`The part after # is missing. Copy the whole line that was printed.`}</p>
         <NewLink />
       </Banner>
     </>
@@ -87,8 +91,7 @@ function NoToken() {
 function NewLink() {
   return (
     <p>
-      A link works once and for a short time. For a new one, run <code>countersign enrol NAME</code> on the machine that
-      the gateway runs on.
+      {rich`A link works once and for a short time. For a new one, run ${<code>countersign enrol NAME</code>} on the machine that the gateway runs on.`}
     </p>
   );
 }

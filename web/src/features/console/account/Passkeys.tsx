@@ -1,5 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { PasskeyView } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -15,6 +17,7 @@ import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { addPasskey } from "../ceremonies.ts";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
+import { TellHere } from "../push/TellHere.tsx";
 import { useAsk, useSession } from "../session.tsx";
 import { AddDevice } from "./AddDevice.tsx";
 import { refetchPasskeys, usePasskeys } from "./queries.ts";
@@ -27,11 +30,13 @@ export function Passkeys() {
   const passkeys = usePasskeys();
   return (
     <>
-      <PageHeading lead="Each of these can sign in as you and approve as you. Keep two, so that losing a device does not lock you out.">
-        Passkeys
+      <PageHeading
+        lead={t`Each of these can sign in as you and approve as you. Keep two, so that losing a device does not lock you out.`}
+      >
+        {t`Passkeys`}
       </PageHeading>
       {passkeys.isError && <Banner tone="danger" urgent title={explain(passkeys.error)} />}
-      {passkeys.isPending && <Spinner label="Reading your passkeys" />}
+      {passkeys.isPending && <Spinner label={t`Reading your passkeys`} />}
       {passkeys.data !== undefined && (
         <ul className="stack">
           {passkeys.data.map((passkey) => (
@@ -40,6 +45,7 @@ export function Passkeys() {
         </ul>
       )}
       <AddDevice />
+      <TellHere />
       <AddPasskey />
     </>
   );
@@ -53,32 +59,32 @@ function PasskeyCard({ passkey, last }: { readonly passkey: PasskeyView; readonl
     <Card as="li">
       <div className="row">
         <h2>
-          <VisibleText text={passkey.name || "Passkey without a name"} prose />
+          <VisibleText text={passkey.name || t`Passkey without a name`} prose />
         </h2>
-        {passkey.backedUp ? <Tag tone="info">synced</Tag> : <Tag>on one device</Tag>}
+        {passkey.backedUp ? <Tag tone="info">{t`synced`}</Tag> : <Tag>{t`on one device`}</Tag>}
       </div>
       <KeyValue
         rows={[
-          { name: "Registered", value: <TimeAgo at={passkey.createdAt} /> },
+          { name: t`Registered`, value: <TimeAgo at={passkey.createdAt} /> },
           {
-            name: "Last used",
-            value: passkey.lastUsedAt === undefined ? "never" : <TimeAgo at={passkey.lastUsedAt} />,
+            name: t`Last used`,
+            value: passkey.lastUsedAt === undefined ? t`never` : <TimeAgo at={passkey.lastUsedAt} />,
           },
         ]}
       />
       <div className="row">
-        <Button onClick={() => setDialog("rename")}>Rename</Button>
+        <Button onClick={() => setDialog("rename")}>{t`Rename`}</Button>
         <Button
           variant="danger"
           aria-disabled={last}
           aria-describedby={last ? reason : undefined}
           onClick={() => setDialog("remove")}
         >
-          Remove
+          {t`Remove`}
         </Button>
         {last && (
           <span id={reason} className="note">
-            Your last passkey cannot be removed: you could not sign in any more.
+            {t`Your last passkey cannot be removed: you could not sign in any more.`}
           </span>
         )}
       </div>
@@ -103,7 +109,7 @@ function RenameDialog({ passkey, open, onClose }: PasskeyDialogProps) {
     event.preventDefault();
     try {
       await rename.mutateAsync({ passkeyId: passkey.id, name: name.trim() });
-      toast("The passkey was renamed.");
+      toast(t`The passkey was renamed.`);
       onClose();
     } catch {
       // The mutation keeps the error, and the field shows it.
@@ -112,17 +118,17 @@ function RenameDialog({ passkey, open, onClose }: PasskeyDialogProps) {
   return (
     <Dialog
       open={open}
-      title="Rename this passkey"
+      title={t`Rename this passkey`}
       onClose={onClose}
       actions={
         <Button type="submit" form={form} variant="primary" busy={rename.isPending} disabled={name.trim() === ""}>
-          Rename
+          {t`Rename`}
         </Button>
       }
     >
       <form id={form} onSubmit={submit}>
         <Field
-          label="Name"
+          label={t`Name`}
           value={name}
           maxLength={100}
           required
@@ -143,28 +149,27 @@ function RemoveDialog({ passkey, open, onClose }: PasskeyDialogProps) {
     () => ask("passkeys/remove", { passkeyId: passkey.id }),
     () => {
       onClose();
-      toast("The passkey was removed.");
+      toast(t`The passkey was removed.`);
       void refetchPasskeys(cache);
     },
   );
   return (
     <Dialog
       open={open}
-      title="Remove this passkey?"
+      title={t`Remove this passkey?`}
       onClose={onClose}
       actions={
         <Button variant="danger" busy={attempt.isPending} onClick={() => attempt.mutate()}>
-          {verificationNeeded ? "Confirm with a passkey and remove" : "Remove it"}
+          {verificationNeeded ? t`Confirm with a passkey and remove` : t`Remove it`}
         </Button>
       }
     >
       <p>
-        <VisibleText text={passkey.name || "This passkey"} prose /> can then no longer sign in or approve. Your device
-        may go on offering it until you delete it there too.
+        {rich`${<VisibleText text={passkey.name || t`This passkey`} prose />} can then no longer sign in or approve. Your device may go on offering it until you delete it there too.`}
       </p>
       {verificationNeeded && (
         <VerificationNeeded>
-          To remove a passkey, confirm with one of your passkeys. The browser asks for it first.
+          {t`To remove a passkey, confirm with one of your passkeys. The browser asks for it first.`}
         </VerificationNeeded>
       )}
       {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
@@ -185,7 +190,7 @@ function AddPasskey() {
     () => addPasskey(environment, name),
     () => {
       setName("");
-      toast("The passkey was registered.");
+      toast(t`The passkey was registered.`);
       void refetchPasskeys(cache);
     },
   );
@@ -194,18 +199,17 @@ function AddPasskey() {
     if (!add.isPending) add.mutate();
   };
   return (
-    <Card as="section" label="Add a passkey">
-      <h2>Add a passkey</h2>
+    <Card as="section" label={t`Add a passkey`}>
+      <h2>{t`Add a passkey`}</h2>
       {verificationNeeded && (
         <VerificationNeeded>
-          A new passkey can sign in as you, so confirm with one that you already have. The browser asks twice: for the
-          one you have, then for the new one.
+          {t`A new passkey can sign in as you, so confirm with one that you already have. The browser asks twice: for the one you have, then for the new one.`}
         </VerificationNeeded>
       )}
       {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
       <form className="stack" onSubmit={submit}>
         <Field
-          label="Name of the new passkey"
+          label={t`Name of the new passkey`}
           value={name}
           maxLength={100}
           autoComplete="off"
@@ -213,7 +217,7 @@ function AddPasskey() {
         />
         <div>
           <Button type="submit" variant="primary" busy={add.isPending}>
-            {verificationNeeded ? "Confirm with a passkey and add" : "Add a passkey"}
+            {verificationNeeded ? t`Confirm with a passkey and add` : t`Add a passkey`}
           </Button>
         </div>
       </form>

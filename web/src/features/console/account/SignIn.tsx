@@ -1,8 +1,11 @@
 import { useState } from "react";
 import { Redirect, useSearch } from "wouter";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
+import { LanguageField } from "../../../ui/LanguageField.tsx";
 import { signIn } from "../ceremonies.ts";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
@@ -38,19 +41,19 @@ export function SignIn() {
       <PageHeading
         lead={
           forShell
-            ? "You sign in with your passkey, and the shell gets a session of its own. There is no password."
-            : "You sign in with your passkey. There is no password."
+            ? t`You sign in with your passkey, and the shell gets a session of its own. There is no password.`
+            : t`You sign in with your passkey. There is no password.`
         }
       >
-        Sign in
+        {t`Sign in`}
       </PageHeading>
       {ended && failure === null && (
-        <Banner tone="info" title="Your console session has ended">
-          <p>So have the shell sessions that it made. Sign in to go on.</p>
+        <Banner tone="info" title={t`Your console session has ended`}>
+          <p>{t`So have the shell sessions that it made. Sign in to go on.`}</p>
         </Banner>
       )}
       {failure !== null && (
-        <Banner tone="danger" urgent title="You are not signed in">
+        <Banner tone="danger" urgent title={t`You are not signed in`}>
           <p>{explain(failure)}</p>
         </Banner>
       )}
@@ -60,18 +63,19 @@ export function SignIn() {
         </Button>
         {forShell && (
           <Button variant="quiet" wide busy={busy} onClick={() => start(false)}>
-            Sign in and choose a label first
+            {t`Sign in and choose a label first`}
           </Button>
         )}
         <p className="note">
-          No passkey yet? The operator makes an enrolment link with <code>countersign enrol NAME</code>.
+          {rich`No passkey yet? The operator makes an enrolment link with ${<code>countersign enrol NAME</code>}.`}
         </p>
       </Card>
+      <LanguageField />
     </>
   );
 }
 
 function label(busy: boolean, forShell: boolean): string {
-  if (busy) return "Waiting for your passkey";
-  return forShell ? "Sign in and open the shell" : "Sign in with a passkey";
+  if (busy) return t`Waiting for your passkey`;
+  return forShell ? t`Sign in and open the shell` : t`Sign in with a passkey`;
 }

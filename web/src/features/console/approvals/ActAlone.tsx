@@ -1,4 +1,5 @@
 import { useId, useState } from "react";
+import { t } from "../../../language/t.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { TextAreaField } from "../../../ui/Field.tsx";
 import styles from "./ActAlone.module.css";
@@ -21,15 +22,14 @@ export function ActAlone({ busy, disabled, onAct }: ActAloneProps) {
   const fault = findFault(told);
   return (
     <details className={styles.alone}>
-      <summary>Break the glass: run it on your passkey alone</summary>
+      <summary>{t`Break the glass: run it on your passkey alone`}</summary>
       <div className={styles.body}>
         <p id={note}>
-          For when nobody else can be reached. Your reason is signed with the call and recorded, and every operator is
-          told of it at once.
+          {t`For when nobody else can be reached. Your reason is signed with the call and recorded, and every operator is told of it at once.`}
         </p>
         <TextAreaField
-          label="Why can this not wait for somebody else?"
-          hint={`${REASON.least} to ${REASON.most} characters. Everybody who reads the audit log reads it.`}
+          label={t`Why can this not wait for somebody else?`}
+          hint={t`${REASON.least} to ${REASON.most} characters. Everybody who reads the audit log reads it.`}
           error={tried ? fault : undefined}
           value={reason}
           onChange={({ target }) => setReason(target.value)}
@@ -44,7 +44,7 @@ export function ActAlone({ busy, disabled, onAct }: ActAloneProps) {
             if (fault === undefined) onAct(told);
           }}
         >
-          {busy ? "Waiting for your passkey" : "Run it alone with passkey"}
+          {busy ? t`Waiting for your passkey` : t`Run it alone with passkey`}
         </Button>
       </div>
     </details>
@@ -54,9 +54,9 @@ export function ActAlone({ busy, disabled, onAct }: ActAloneProps) {
 /** What the gateway would refuse as a reason: a signature over anything else than it records would end the call. */
 function findFault(told: string): string | undefined {
   const length = [...told].length;
-  if (length < REASON.least) return `Say it in at least ${REASON.least} characters.`;
-  if (length > REASON.most) return `Say it in at most ${REASON.most} characters; these are ${length}.`;
+  if (length < REASON.least) return t`Say it in at least ${REASON.least} characters.`;
+  if (length > REASON.most) return t`Say it in at most ${REASON.most} characters; these are ${length}.`;
   return /[\p{C}\p{Z}]/u.test(told.replace(/[ \n]/g, ""))
-    ? "Use only plain text: letters, digits, signs and blanks."
+    ? t`Use only plain text: letters, digits, signs and blanks.`
     : undefined;
 }

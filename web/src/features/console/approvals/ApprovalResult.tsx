@@ -1,4 +1,6 @@
 import { Link } from "wouter";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { Approval, ApprovalQuestion, Grant } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { spokenDuration } from "../../../ui/durations.ts";
@@ -24,11 +26,10 @@ export function ApprovalResult({ question, grant, here }: ApprovalResultProps) {
       return null;
     case "approved":
       return (
-        <Banner tone="ok" title="Approved">
+        <Banner tone="ok" title={t`Approved`}>
           {background?.call === undefined ? (
             <p>
-              The call was allowed to run. How it ended is in the{" "}
-              <Link href={paths.auditOf(approval.conversationId)}>audit log</Link>.
+              {rich`The call was allowed to run. How it ended is in the ${(inner) => <Link href={paths.auditOf(approval.conversationId)}>{inner}</Link>}<audit log>.`}
             </p>
           ) : (
             <DecisionRecord question={question} />
@@ -39,8 +40,8 @@ export function ApprovalResult({ question, grant, here }: ApprovalResultProps) {
     case "denied":
       return (
         <>
-          <Banner tone="info" title="Denied, not run">
-            <p>{here || background !== undefined ? "The agent is told that it was denied." : deniedBy(approval)}</p>
+          <Banner tone="info" title={t`Denied, not run`}>
+            <p>{here || background !== undefined ? t`The agent is told that it was denied.` : deniedBy(approval)}</p>
             <DecisionRecord question={question} />
           </Banner>
           <StoppedQuestions />
@@ -48,17 +49,17 @@ export function ApprovalResult({ question, grant, here }: ApprovalResultProps) {
       );
     case "expired":
       return (
-        <Banner tone="info" title="Expired, not run">
-          <p>Nobody decided in time. The agent is told so and may ask again.</p>
+        <Banner tone="info" title={t`Expired, not run`}>
+          <p>{t`Nobody decided in time. The agent is told so and may ask again.`}</p>
         </Banner>
       );
     case "cancelled":
       return (
-        <Banner tone="info" title="Cancelled, not run">
+        <Banner tone="info" title={t`Cancelled, not run`}>
           <p>
             {approval.withdrawn === undefined
-              ? "The turn was stopped or its session ended, so there is nothing left to decide."
-              : `There is nothing left to decide: ${approval.withdrawn}.`}
+              ? t`The turn was stopped or its session ended, so there is nothing left to decide.`
+              : t`There is nothing left to decide: ${approval.withdrawn}.`}
           </p>
         </Banner>
       );
@@ -66,16 +67,16 @@ export function ApprovalResult({ question, grant, here }: ApprovalResultProps) {
 }
 
 function deniedBy(approval: Approval): string {
-  const where = isShared(approval) ? "by somebody else, or in another window of yours" : "in another window";
-  return `It was denied ${where}, or a passkey answer did not verify.`;
+  return isShared(approval)
+    ? t`It was denied by somebody else, or in another window of yours, or a passkey answer did not verify.`
+    : t`It was denied in another window, or a passkey answer did not verify.`;
 }
 
 function GrantNote({ grant }: { readonly grant: Grant }) {
   const lasts = spokenDuration(Date.parse(grant.expiresAt) - Date.parse(grant.issuedAt));
   return (
     <p>
-      Calls that it covers do not ask again for {lasts} at most, and at most {grant.maxUses} times. Revoke it under{" "}
-      <Link href={paths.grants}>Grants</Link>.
+      {rich`Calls that it covers do not ask again for ${lasts} at most, and at most ${grant.maxUses} times. Revoke it under ${(inner) => <Link href={paths.grants}>{inner}</Link>}<Grants>.`}
     </p>
   );
 }
@@ -85,11 +86,11 @@ export function NextLink() {
   const [next] = useWaiting().mine;
   return next === undefined ? (
     <p>
-      <Link href={paths.approvals}>Back to all approvals</Link>
+      <Link href={paths.approvals}>{t`Back to all approvals`}</Link>
     </p>
   ) : (
     <p>
-      <Link href={paths.approval(next.id)}>Go to the next one that waits</Link>
+      <Link href={paths.approval(next.id)}>{t`Go to the next one that waits`}</Link>
     </p>
   );
 }

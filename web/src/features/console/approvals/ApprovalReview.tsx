@@ -1,4 +1,6 @@
 import { Link, useParams } from "wouter";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { ApprovalQuestion } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { classes } from "../../../ui/classes.ts";
@@ -40,14 +42,14 @@ function Review({ id }: { readonly id: string }) {
     const open = approval.status === "pending" ? openParts(approval, approvals ?? []) : [];
     return open.length > 1 ? <PlanReview open={open} /> : <Question question={question.data} />;
   }
-  if (question.isPending) return <Spinner label="Reading the approval" />;
+  if (question.isPending) return <Spinner label={t`Reading the approval`} />;
   return (
     <>
-      <PageHeading>This approval cannot be shown</PageHeading>
+      <PageHeading>{t`This approval cannot be shown`}</PageHeading>
       <Banner tone="danger">
         <p>{explain(question.error)}</p>
         <p>
-          <Link href={paths.approvals}>Back to all approvals</Link>
+          <Link href={paths.approvals}>{t`Back to all approvals`}</Link>
         </p>
       </Banner>
     </>
@@ -63,33 +65,31 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
   return (
     <article className={styles.question}>
       <Link href={paths.approvals} className={styles.link}>
-        All approvals
+        {t`All approvals`}
       </Link>
       <Head question={question} />
       {question.copied !== undefined && <CopiedTextView copied={question.copied} />}
 
       {preview !== undefined && (
         <section className={styles.part} aria-labelledby="preview">
-          <h2 id="preview">{preview.change === "send" ? "What it sends" : "What it changes now"}</h2>
+          <h2 id="preview">{preview.change === "send" ? t`What it sends` : t`What it changes now`}</h2>
           <PreviewView preview={preview} />
         </section>
       )}
 
       <section className={styles.part} aria-labelledby="arguments">
-        <h2 id="arguments">
-          Exactly this call of <code>{approval.tool}</code>
-        </h2>
+        <h2 id="arguments">{rich`Exactly this call of ${<code>{approval.tool}</code>}`}</h2>
         {Object.keys(approval.arguments).length === 0 ? (
-          <p className="note">It takes no arguments.</p>
+          <p className="note">{t`It takes no arguments.`}</p>
         ) : (
           <ArgumentPages reading={reading} />
         )}
       </section>
 
       <section className={styles.part} aria-labelledby="effects">
-        <h2 id="effects">What it affects</h2>
+        <h2 id="effects">{t`What it affects`}</h2>
         {approval.effects.length === 0 ? (
-          <p className="note">The tool's author did not say. Judge by the call itself.</p>
+          <p className="note">{t`The tool's author did not say. Judge by the call itself.`}</p>
         ) : (
           <ul className={styles.list}>
             {approval.effects.map((effect) => (
@@ -102,14 +102,14 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
       </section>
 
       <section className={styles.part} aria-labelledby="because">
-        <h2 id="because">Why you are asked</h2>
+        <h2 id="because">{t`Why you are asked`}</h2>
         {approval.because.length === 0 ? (
-          <p className="note">No rule of the policy allows this without you.</p>
+          <p className="note">{t`No rule of the policy allows this without you.`}</p>
         ) : (
           <ul className={styles.list}>
             {approval.because.map((rule) => (
               <li key={rule.id}>
-                <VisibleText text={rule.why} prose /> <span className="note">rule {rule.id}</span>
+                <VisibleText text={rule.why} prose /> <span className="note">{t`rule ${rule.id}`}</span>
               </li>
             ))}
           </ul>
@@ -117,7 +117,7 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
         {operator && (
           <p className="note">
             <Link className={styles.link} href={paths.explainCall(approval.conversationId, approval.callId)}>
-              Explain it by the rules
+              {t`Explain it by the rules`}
             </Link>
           </p>
         )}
@@ -138,20 +138,16 @@ function Head({ question: { approval, background } }: { readonly question: Appro
     <header className={classes(styles.head, stakes)}>
       <div className="row">
         <Tag tone={STATUS_TONES[approval.status]}>{STATUS_LABELS[approval.status]}</Tag>
-        {pending && needsPasskey(approval) && <Tag tone="danger">needs your passkey</Tag>}
+        {pending && needsPasskey(approval) && <Tag tone="danger">{t`needs your passkey`}</Tag>}
       </div>
       <PageHeading>
         <VisibleText text={approval.summary} prose />
       </PageHeading>
       {background?.request !== undefined && <RequestQuote request={background.request} />}
       <p className={styles.origin}>
-        Asked for{" "}
-        {approval.requester !== undefined && (
-          <>
-            by <VisibleText text={approval.requester} prose />{" "}
-          </>
-        )}
-        in the conversation{" "}
+        {t`Asked for`}{" "}
+        {approval.requester !== undefined && <>{rich`by ${<VisibleText text={approval.requester} prose />}`} </>}
+        {t`in the conversation`}{" "}
         {background?.title === undefined ? (
           <code>{approval.conversationId}</code>
         ) : (

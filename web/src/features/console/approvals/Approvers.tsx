@@ -1,3 +1,5 @@
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { ApprovalQuestion, ApproverStanding } from "../../../protocol/generated.ts";
 import { ExactTime } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
@@ -17,16 +19,17 @@ export function Approvers({
   const { given = [], needs, requester } = approval;
   return (
     <section className={className} aria-labelledby="approvers">
-      <h2 id="approvers">Who has to approve</h2>
+      <h2 id="approvers">{t`Who has to approve`}</h2>
       <p>
         {needs.approvers === 1
-          ? "One person with a passkey, other than who asked for it."
-          : `${needs.approvers} different people, each with a passkey. It runs when the last of them has approved.`}
+          ? t`One person with a passkey, other than who asked for it.`
+          : t`${needs.approvers} different people, each with a passkey. It runs when the last of them has approved.`}
         {requester !== undefined && (
           <>
             {" "}
-            Asked for by <VisibleText text={requester} />
-            {needs.requesterMayApprove ? "." : ", whose own approval does not count."}
+            {needs.requesterMayApprove
+              ? rich`Asked for by ${<VisibleText text={requester} />}.`
+              : rich`Asked for by ${<VisibleText text={requester} />}, whose own approval does not count.`}
           </>
         )}
       </p>
@@ -35,7 +38,7 @@ export function Approvers({
         <ul>
           {given.map(({ at, name, principal }) => (
             <li key={principal ?? at}>
-              <VisibleText text={name ?? principal ?? "Somebody"} /> approved <ExactTime at={at} />
+              {rich`${<VisibleText text={name ?? principal ?? t`Somebody`} />} approved ${<ExactTime at={at} />}`}
             </li>
           ))}
         </ul>
@@ -68,8 +71,7 @@ export function usePart({ approval, standing, mayBreakGlass }: ApprovalQuestion)
 }
 
 const WHY_NOT: Readonly<Record<Exclude<ApproverStanding, "mayApprove">, string>> = {
-  hasApproved:
-    "You have approved it. It runs when somebody else has approved it too; until then you can still deny it.",
-  requesterExcluded: "You asked for this call, so somebody else has to approve it. You can still deny it.",
-  notAnApprover: "The policy names other people who may approve this.",
+  hasApproved: t`You have approved it. It runs when somebody else has approved it too; until then you can still deny it.`,
+  requesterExcluded: t`You asked for this call, so somebody else has to approve it. You can still deny it.`,
+  notAnApprover: t`The policy names other people who may approve this.`,
 };

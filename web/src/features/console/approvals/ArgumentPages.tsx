@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "react";
+import { t } from "../../../language/t.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { classes } from "../../../ui/classes.ts";
 import { JsonView } from "../../../ui/JsonView.tsx";
@@ -28,19 +29,17 @@ export function ArgumentPages({ reading }: { readonly reading: Reading }) {
         role="group"
         tabIndex={-1}
         className={styles.page}
-        aria-label={`Arguments, page ${page + 1} of ${pages.length}`}
+        aria-label={t`Arguments, page ${page + 1} of ${pages.length}`}
       >
         <Rows rows={rows} />
       </div>
       <div className={styles.turn}>
         <Button aria-disabled={page === 0} onClick={() => turn(page - 1)}>
-          Previous page
+          {t`Previous page`}
         </Button>
-        <span>
-          Page {page + 1} of {pages.length}
-        </span>
+        <span>{t`Page ${page + 1} of ${pages.length}`}</span>
         <Button aria-disabled={page === pages.length - 1} onClick={() => turn(page + 1)}>
-          Next page
+          {t`Next page`}
         </Button>
       </div>
     </div>
@@ -73,11 +72,7 @@ function Steps({ row }: { readonly row: ArgumentRow }) {
           <VisibleText text={step} fold={false} />
         </span>
       ))}
-      {row.part && (
-        <span className={classes("note", styles.part)}>
-          part {row.part.number} of {row.part.of}
-        </span>
-      )}
+      {row.part && <span className={classes("note", styles.part)}>{t`part ${row.part.number} of ${row.part.of}`}</span>}
     </>
   );
 }

@@ -1,4 +1,6 @@
 import { Link } from "wouter";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { BreakGlassView } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { TimeAgo } from "../../../ui/TimeAgo.tsx";
@@ -10,7 +12,7 @@ import { useBrokenGlass } from "./queries.ts";
 export function BrokenGlass() {
   const broken = useBrokenGlass().data ?? [];
   if (broken.length === 0) return null;
-  const [title, many] = ["An operator acted alone", `Operators acted alone ${broken.length} times in the last days`];
+  const [title, many] = [t`An operator acted alone`, t`Operators acted alone ${broken.length} times in the last days`];
   return (
     <Banner tone="danger" title={broken.length === 1 ? title : many}>
       <ul className="stack">
@@ -28,15 +30,9 @@ function BrokenOnce({ broken }: { readonly broken: BreakGlassView }) {
   return (
     <>
       <p>
-        <VisibleText text={broken.name} /> ran{" "}
-        <Link href={paths.approval(broken.approvalId)}>
-          a call of <code>{broken.tool}</code>
-        </Link>{" "}
-        on one passkey, which takes several people, <TimeAgo at={broken.at} />.
+        {rich`${<VisibleText text={broken.name} />} ran ${<Link href={paths.approval(broken.approvalId)}>{rich`a call of ${<code>{broken.tool}</code>}`}</Link>} on one passkey, which takes several people, ${<TimeAgo at={broken.at} />}.`}
       </p>
-      <p>
-        The reason given: <VisibleText text={broken.reason} prose />
-      </p>
+      <p>{rich`The reason given: ${<VisibleText text={broken.reason} prose />}`}</p>
     </>
   );
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { t } from "../../../language/t.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { useWaiting } from "./queries.ts";
 
@@ -27,15 +28,15 @@ export function ClosesItself() {
     };
   }, [goes]);
   if (isNeeded) return null;
-  if (stays) return <p className="note">You can close this window.</p>;
+  if (stays) return <p className="note">{t`You can close this window.`}</p>;
   return (
     <p className="row">
-      <span className="note">This window closes by itself.</span>
+      <span className="note">{t`This window closes by itself.`}</span>
       <Button size="small" onClick={() => setStays(true)}>
-        Keep it open
+        {t`Keep it open`}
       </Button>
       <Button size="small" variant="primary" onClick={() => window.close()}>
-        Close now
+        {t`Close now`}
       </Button>
     </p>
   );

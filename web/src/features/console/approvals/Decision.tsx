@@ -1,6 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { Approval, ApprovalDecided, ApprovalQuestion, GrantScope, Pattern } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -53,11 +55,11 @@ export function Decision({ question, inspection, unread }: DecisionProps) {
     <section
       ref={section}
       className={classes(styles.decision, open && styles.docked)}
-      aria-label="Your decision"
+      aria-label={t`Your decision`}
       tabIndex={-1}
     >
       {failure !== null && (
-        <Banner tone="danger" urgent title="Your answer did not count">
+        <Banner tone="danger" urgent title={t`Your answer did not count`}>
           <p>{explain(failure)}</p>
         </Banner>
       )}
@@ -87,7 +89,7 @@ interface AnswerHandlers {
 
 function DecisionOrResult({ question, inspection, unread, answer, handlers }: DecisionOrResultProps) {
   if (question.approval.answered && question.approval.status === "pending")
-    return <p>Approved. It runs when the call before it has gone well.</p>;
+    return <p>{t`Approved. It runs when the call before it has gone well.`}</p>;
   if (question.approval.status === "pending")
     return <PendingDecision question={question} inspection={inspection} unread={unread} handlers={handlers} />;
   // Of several approvals, one that was given here need not be what decided.
@@ -187,7 +189,7 @@ function PendingDecision({ question, inspection, unread, handlers }: PendingDeci
               aria-disabled={!activated || (busy && !denying.isPending)}
               onClick={() => denying.mutate()}
             >
-              Deny
+              {t`Deny`}
             </Button>
           )}
           {part.mayApprove && (
@@ -204,23 +206,17 @@ function PendingDecision({ question, inspection, unread, handlers }: PendingDeci
           )}
         </div>
         <div className="row">
-          {armed && (
-            <span className="note">
-              <kbd>Enter</kbd> presses the button that is marked.
-            </span>
-          )}
+          {armed && <span className="note">{rich`${<kbd>{t`Enter`}</kbd>} presses the button that is marked.`}</span>}
           {late ? (
-            <span className="note">The time is up. Waiting for the gateway's result.</span>
+            <span className="note">{t`The time is up. Waiting for the gateway's result.`}</span>
           ) : (
-            <Countdown until={approval.expiresAt} label="Expires in" />
+            <Countdown until={approval.expiresAt} label={t`Expires in`} />
           )}
           {unread > 0 && (
-            <span className="note">
-              {unread === 1 ? "1 page" : `${unread} pages`} of the arguments to read before you can approve.
-            </span>
+            <span className="note">{t`${unread} {page|pages} of the arguments to read before you can approve.`}</span>
           )}
           {!activated && !late && (
-            <span className="note">The buttons work once this window has been in front for a moment.</span>
+            <span className="note">{t`The buttons work once this window has been in front for a moment.`}</span>
           )}
         </div>
       </div>
@@ -238,13 +234,13 @@ function useNeighbours(id: string): readonly [next: string | undefined, last: st
 /** The page and the statement do not match: the call can be denied, and cannot be approved. */
 function Mismatch({ inspection }: { readonly inspection: Inspection }) {
   return (
-    <Banner tone="danger" urgent title="This cannot be approved: what is shown is not what would be signed">
+    <Banner tone="danger" urgent title={t`This cannot be approved: what is shown is not what would be signed`}>
       <ul>
         {inspection.mismatches.map((mismatch) => (
           <li key={mismatch}>{mismatch}</li>
         ))}
       </ul>
-      <p>Deny it, and report it to the operator of this gateway.</p>
+      <p>{t`Deny it, and report it to the operator of this gateway.`}</p>
     </Banner>
   );
 }
@@ -287,22 +283,22 @@ function useIsLate({ approval }: ApprovalQuestion): boolean {
 function describeAnswer(approval: Approval): string {
   switch (approval.status) {
     case "approved":
-      return "Approved.";
+      return t`Approved.`;
     case "pending":
-      return `Your approval counts: ${describeGiven(approval)}.`;
+      return t`Your approval counts: ${describeGiven(approval)}.`;
     default:
-      return "Denied. The call does not run.";
+      return t`Denied. The call does not run.`;
   }
 }
 
 function approveLabel(passkey: boolean, pending: boolean, scope: GrantScope): string {
-  if (passkey) return pending ? "Waiting for your passkey" : "Approve with passkey";
+  if (passkey) return pending ? t`Waiting for your passkey` : t`Approve with passkey`;
   switch (scope) {
     case "once":
-      return "Approve once";
+      return t`Approve once`;
     case "turn":
-      return "Approve for this turn";
+      return t`Approve for this turn`;
     case "session":
-      return "Approve for this session";
+      return t`Approve for this session`;
   }
 }

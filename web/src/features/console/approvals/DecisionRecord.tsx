@@ -1,5 +1,6 @@
 import { useEffect } from "react";
 import { Link } from "wouter";
+import { t } from "../../../language/t.ts";
 import type { ApprovalQuestion } from "../../../protocol/generated.ts";
 import { KeyValue, type Row } from "../../../ui/KeyValue.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
@@ -21,16 +22,16 @@ export function DecisionRecord({ question }: { readonly question: ApprovalQuesti
   }, [isOld, refetch]);
   if (call === undefined) return null;
   const rows: readonly (Row | false)[] = [
-    call.approverName !== undefined && { name: "Decided by", value: <VisibleText text={call.approverName} prose /> },
-    call.decidedAt !== undefined && { name: "At", value: <ExactTime at={call.decidedAt} /> },
-    call.passkeyName !== undefined && { name: "Passkey", value: <VisibleText text={call.passkeyName} prose /> },
+    call.approverName !== undefined && { name: t`Decided by`, value: <VisibleText text={call.approverName} prose /> },
+    call.decidedAt !== undefined && { name: t`At`, value: <ExactTime at={call.decidedAt} /> },
+    call.passkeyName !== undefined && { name: t`Passkey`, value: <VisibleText text={call.passkeyName} prose /> },
     {
-      name: "Result",
+      name: t`Result`,
       value: (
         <span className="row">
           <Tag tone={ENDING_TONES[endingOf(call.outcome)]}>{wordOf(call.outcome)}</Tag>
-          {call.durationMs !== undefined && <span className="note">{call.durationMs.toLocaleString("en")} ms</span>}
-          <Link href={paths.auditCall(call.position)}>Its record</Link>
+          {call.durationMs !== undefined && <span className="note">{t`${call.durationMs} ms`}</span>}
+          <Link href={paths.auditCall(call.position)}>{t`Its record`}</Link>
         </span>
       ),
     },

@@ -1,6 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { Approval } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -37,23 +39,25 @@ export function Inbox() {
   const decided = (approvals.data ?? []).filter((approval) => approval.status !== "pending");
   return (
     <>
-      <PageHeading lead="Calls that the agent proposed and that run only if you approve them. Each is decided separately.">
-        Approvals
+      <PageHeading
+        lead={t`Calls that the agent proposed and that run only if you approve them. Each is decided separately.`}
+      >
+        {t`Approvals`}
       </PageHeading>
       <BrokenGlass />
       <StoppedQuestions />
       <ServerQuestions />
       {approvals.isError && <Banner tone="danger" urgent title={explain(approvals.error)} />}
-      {approvals.isPending && <Spinner label="Loading the approvals" />}
+      {approvals.isPending && <Spinner label={t`Loading the approvals`} />}
       {approvals.data !== undefined && (
         <section className="stack" aria-labelledby="waiting">
           <div className="row">
-            <h2 id="waiting">Waiting for you</h2>
+            <h2 id="waiting">{t`Waiting for you`}</h2>
             {mine.length > 1 && <DenyAll waiting={mine} />}
           </div>
           {mine.length === 0 ? (
-            <EmptyState title="Nothing waits for you">
-              <p>When the agent proposes something that needs a person, it appears here by itself.</p>
+            <EmptyState title={t`Nothing waits for you`}>
+              <p>{t`When the agent proposes something that needs a person, it appears here by itself.`}</p>
             </EmptyState>
           ) : (
             <ul className="stack">
@@ -66,7 +70,7 @@ export function Inbox() {
       )}
       {others.length > 0 && (
         <section className="stack" aria-labelledby="others">
-          <h2 id="others">Waiting for somebody else</h2>
+          <h2 id="others">{t`Waiting for somebody else`}</h2>
           <ul className="stack">
             {others.map((approval) => (
               <WaitingCard key={approval.id} approval={approval} />
@@ -76,7 +80,7 @@ export function Inbox() {
       )}
       {decided.length > 0 && (
         <section className="stack" aria-labelledby="decided">
-          <h2 id="decided">Decided</h2>
+          <h2 id="decided">{t`Decided`}</h2>
           <ul className={styles.decided}>
             {decided.map((approval) => (
               <DecidedRow key={approval.id} approval={approval} />
@@ -102,20 +106,18 @@ function WaitingCard({ approval, later = [] }: WaitingCardProps) {
       </div>
       {later.map((each) => (
         <div key={each.id} className={styles.summary}>
-          then <VisibleText text={each.summary} prose />
+          {rich`then ${<VisibleText text={each.summary} prose />}`}
         </div>
       ))}
       <div className="row">
-        <Tag>{later.length === 0 ? approval.tool : `${later.length + 1} steps`}</Tag>
+        <Tag>{later.length === 0 ? approval.tool : t`${later.length + 1} steps`}</Tag>
         <Wants approval={approval} />
-        <Countdown until={approval.expiresAt} label="Expires in" />
-        <span className="note">
-          asked <TimeAgo at={approval.requestedAt} />
-        </span>
+        <Countdown until={approval.expiresAt} label={t`Expires in`} />
+        <span className="note">{rich`asked ${<TimeAgo at={approval.requestedAt} />}`}</span>
       </div>
       <div>
         <Link className={styles.review} data-row href={paths.approval(approval.id)}>
-          Review
+          {t`Review`}
           <span className="visually-hidden">: {approval.tool}</span>
         </Link>
       </div>
@@ -130,17 +132,15 @@ function Wants({ approval }: { readonly approval: Approval }) {
       <>
         <Tag tone="danger">{describeGiven(approval)}</Tag>
         {approval.requester !== undefined && (
-          <span className="note">
-            asked for by <VisibleText text={approval.requester} />
-          </span>
+          <span className="note">{rich`asked for by ${<VisibleText text={approval.requester} />}`}</span>
         )}
       </>
     );
   }
   return needsPasskey(approval) ? (
-    <Tag tone="danger">needs your passkey</Tag>
+    <Tag tone="danger">{t`needs your passkey`}</Tag>
   ) : (
-    <Tag tone="waiting">needs your consent</Tag>
+    <Tag tone="waiting">{t`needs your consent`}</Tag>
   );
 }
 
@@ -152,9 +152,7 @@ function DecidedRow({ approval }: { readonly approval: Approval }) {
       </Link>
       <span className="row">
         <Tag tone={STATUS_TONES[approval.status]}>{STATUS_LABELS[approval.status]}</Tag>
-        <span className="note">
-          asked <TimeAgo at={approval.requestedAt} />
-        </span>
+        <span className="note">{rich`asked ${<TimeAgo at={approval.requestedAt} />}`}</span>
       </span>
     </li>
   );
@@ -183,26 +181,26 @@ function DenyAll({ waiting }: { readonly waiting: readonly Approval[] }) {
     },
     onSuccess: (denied) => {
       setChosen(null);
-      toast(denied === 1 ? "One call was denied." : `${denied} calls were denied.`);
+      toast(denied === 1 ? t`One call was denied.` : t`${denied} calls were denied.`);
     },
   });
   return (
     <>
       <Button variant="danger" size="small" onClick={() => setChosen(waiting)}>
-        Deny all {waiting.length}
+        {t`Deny all ${waiting.length}`}
       </Button>
       <Dialog
         open={chosen !== null}
-        title={`Deny ${chosen?.length ?? 0} calls?`}
-        cancelLabel="Keep them"
+        title={t`Deny ${chosen?.length ?? 0} calls?`}
+        cancelLabel={t`Keep them`}
         onClose={() => setChosen(null)}
         actions={
           <Button variant="danger" busy={deny.isPending} onClick={() => chosen !== null && deny.mutate(chosen)}>
-            Deny all
+            {t`Deny all`}
           </Button>
         }
       >
-        <p>None of them runs. The agent is told that you denied them.</p>
+        <p>{t`None of them runs. The agent is told that you denied them.`}</p>
         {deny.isError && <Banner tone="danger" urgent title={explain(deny.error)} />}
       </Dialog>
     </>

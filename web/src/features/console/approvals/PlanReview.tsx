@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
+import { t } from "../../../language/t.ts";
 import type { Approval, PlanPartView } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -37,7 +38,7 @@ export function PlanReview({ open }: { readonly open: readonly Approval[] }) {
     placeholderData: (last) => last,
   });
   if (plan.isError) return <Banner tone="danger" urgent title={explain(plan.error)} />;
-  if (plan.data === undefined) return <Spinner label="Reading the steps" />;
+  if (plan.data === undefined) return <Spinner label={t`Reading the steps`} />;
   // What was answered a moment ago is no longer a step that waits.
   const parts = plan.data.parts.filter(({ question }) => ids.includes(question.approval.id));
   return <Steps parts={parts} />;
@@ -70,7 +71,7 @@ function Steps({ parts }: { readonly parts: readonly PlanPartView[] }) {
     onError: setFailure,
     onSuccess: ({ approvals }) => {
       for (const approval of approvals) storeApproval(cache, approval);
-      announce(`Approved ${approvals.length} steps.`);
+      announce(t`Approved ${approvals.length} steps.`);
     },
   });
   const denying = useMutation({
@@ -79,7 +80,7 @@ function Steps({ parts }: { readonly parts: readonly PlanPartView[] }) {
     onError: setFailure,
     onSuccess: ({ approval }) => {
       storeApproval(cache, approval);
-      announce("Denied. That step does not run.");
+      announce(t`Denied. That step does not run.`);
     },
   });
   const unseen = covered.filter(({ approval }) => !seen.has(approval.id)).length;
@@ -100,12 +101,14 @@ function Steps({ parts }: { readonly parts: readonly PlanPartView[] }) {
   return (
     <article className={styles.question}>
       <Link href={paths.approvals} className={styles.link}>
-        All approvals
+        {t`All approvals`}
       </Link>
-      <PageHeading lead="They run in this order, each only when the one before it went well. Deny any of them and the others stay.">
-        {parts.length} steps wait for your approval
+      <PageHeading
+        lead={t`They run in this order, each only when the one before it went well. Deny any of them and the others stay.`}
+      >
+        {t`${parts.length} steps wait for your approval`}
       </PageHeading>
-      <ol ref={list} className={styles.steps} tabIndex={-1} aria-label="Steps">
+      <ol ref={list} className={styles.steps} tabIndex={-1} aria-label={t`Steps`}>
         {parts.map(({ question, covered: mine }) => (
           <PlanStep
             key={question.approval.id}
@@ -118,9 +121,9 @@ function Steps({ parts }: { readonly parts: readonly PlanPartView[] }) {
           />
         ))}
       </ol>
-      <section className={classes(decision.decision, decision.docked)} aria-label="Your decision" tabIndex={-1}>
+      <section className={classes(decision.decision, decision.docked)} aria-label={t`Your decision`} tabIndex={-1}>
         {failure !== null && (
-          <Banner tone="danger" urgent title="Your answer did not count">
+          <Banner tone="danger" urgent title={t`Your answer did not count`}>
             <p>{explain(failure)}</p>
           </Banner>
         )}
@@ -132,18 +135,18 @@ function Steps({ parts }: { readonly parts: readonly PlanPartView[] }) {
           onClick={() => possible && approving.mutate()}
         >
           {approving.isPending && passkey
-            ? "Waiting for your passkey"
-            : `Approve all ${covered.length}${passkey ? " with passkey" : ""}`}
+            ? t`Waiting for your passkey`
+            : passkey
+              ? t`Approve all ${covered.length} with passkey`
+              : t`Approve all ${covered.length}`}
         </Button>
         <div className="row">
-          {until !== undefined && <Countdown until={until} label="Expires in" />}
+          {until !== undefined && <Countdown until={until} label={t`Expires in`} />}
           {unseen > 0 && (
-            <span className="note">
-              {unseen === 1 ? "1 step" : `${unseen} steps`} to read to the end before you can approve.
-            </span>
+            <span className="note">{t`${unseen} {step|steps} to read to the end before you can approve.`}</span>
           )}
           {!activated && (
-            <span className="note">The buttons work once this window has been in front for a moment.</span>
+            <span className="note">{t`The buttons work once this window has been in front for a moment.`}</span>
           )}
         </div>
       </section>

@@ -1,4 +1,6 @@
 import { useEffect, useRef } from "react";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { ApprovalQuestion } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -47,20 +49,18 @@ export function PlanStep({ question, covered, onSeen, onDeny, denying, disabled 
   return (
     <li className={styles.step} aria-labelledby={title}>
       <div className="row">
-        <Tag>Step {planStepOf(approval)}</Tag>
-        {needsPasskey(approval) && <Tag tone="danger">needs your passkey</Tag>}
-        {!covered && <Tag tone="waiting">waits for somebody else</Tag>}
+        <Tag>{t`Step ${planStepOf(approval)}`}</Tag>
+        {needsPasskey(approval) && <Tag tone="danger">{t`needs your passkey`}</Tag>}
+        {!covered && <Tag tone="waiting">{t`waits for somebody else`}</Tag>}
       </div>
       <h2 id={title}>
         <VisibleText text={approval.summary} prose />
       </h2>
       {question.copied !== undefined && <CopiedTextView copied={question.copied} />}
       {preview !== undefined && <PreviewView preview={preview} />}
-      <p className="note">
-        Exactly this call of <code>{approval.tool}</code>
-      </p>
+      <p className="note">{rich`Exactly this call of ${<code>{approval.tool}</code>}`}</p>
       {Object.keys(approval.arguments).length === 0 ? (
-        <p className="note">It takes no arguments.</p>
+        <p className="note">{t`It takes no arguments.`}</p>
       ) : (
         <ArgumentPages reading={reading} />
       )}
@@ -72,13 +72,13 @@ export function PlanStep({ question, covered, onSeen, onDeny, denying, disabled 
         ))}
         {approval.because.map((rule) => (
           <li key={rule.id}>
-            <VisibleText text={rule.why} prose /> <span className="note">rule {rule.id}</span>
+            <VisibleText text={rule.why} prose /> <span className="note">{t`rule ${rule.id}`}</span>
           </li>
         ))}
       </ul>
       <Approvers question={question} className={styles.part} />
       {inspection !== undefined && inspection.mismatches.length > 0 && (
-        <Banner tone="danger" urgent title="This cannot be approved: what is shown is not what would be signed">
+        <Banner tone="danger" urgent title={t`This cannot be approved: what is shown is not what would be signed`}>
           <ul>
             {inspection.mismatches.map((mismatch) => (
               <li key={mismatch}>{mismatch}</li>
@@ -95,7 +95,7 @@ export function PlanStep({ question, covered, onSeen, onDeny, denying, disabled 
           aria-disabled={disabled && !denying}
           onClick={() => !disabled && onDeny()}
         >
-          Deny step {planStepOf(approval)}
+          {t`Deny step ${planStepOf(approval)}`}
         </Button>
       </div>
       <div ref={end} aria-hidden />

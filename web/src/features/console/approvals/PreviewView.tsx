@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { ApprovalQuestion } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { classes } from "../../../ui/classes.ts";
@@ -11,7 +12,7 @@ type Preview = NonNullable<ApprovalQuestion["preview"]>;
 export function PreviewView({ preview }: { readonly preview: Preview }) {
   if (preview.change === "impossible") {
     return (
-      <Banner tone="danger" title="This could not work any more">
+      <Banner tone="danger" title={t`This could not work any more`}>
         <p>
           <VisibleText text={preview.obstacle ?? ""} prose />
         </p>
@@ -24,7 +25,7 @@ export function PreviewView({ preview }: { readonly preview: Preview }) {
       <p>{describe(preview)}</p>
       {preview.lines.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
-        <ol className={styles.lines} tabIndex={0} aria-label={sent ? "What is sent" : "Lines that change"}>
+        <ol className={styles.lines} tabIndex={0} aria-label={sent ? t`What is sent` : t`Lines that change`}>
           {preview.lines.map((line, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one comparison never move
             <Line key={index} line={line} />
@@ -33,7 +34,9 @@ export function PreviewView({ preview }: { readonly preview: Preview }) {
       )}
       {!preview.complete && (
         <p className="note">
-          {preview.lines.length > 0 ? "More of it is not shown here." : "It is no text, or too long to be shown here."}
+          {preview.lines.length > 0
+            ? t`More of it is not shown here.`
+            : t`It is no text, or too long to be shown here.`}
         </p>
       )}
     </div>
@@ -51,7 +54,7 @@ function Line({ line }: { readonly line: Preview["lines"][number] }) {
       </span>
       <span className="visually-hidden">{WORDS[line.mark]}</span>
       {line.mark === "skipped" ? (
-        <span className="note">{line.count.toLocaleString("en")} lines stay</span>
+        <span className="note">{t`${line.count} lines stay`}</span>
       ) : (
         line.text !== "" && <VisibleText text={line.text} fold={false} />
       )}
@@ -62,20 +65,20 @@ function Line({ line }: { readonly line: Preview["lines"][number] }) {
 function describe({ change, bytesBefore = 0, bytesAfter = 0 }: Preview): string {
   switch (change) {
     case "create":
-      return `There is no such file yet. It will have ${byteCount(bytesAfter)}.`;
+      return t`There is no such file yet. It will have ${byteCount(bytesAfter)}.`;
     case "replace":
-      return `The file that is there now has ${byteCount(bytesBefore)} and is replaced by one of ${byteCount(bytesAfter)}.`;
+      return t`The file that is there now has ${byteCount(bytesBefore)} and is replaced by one of ${byteCount(bytesAfter)}.`;
     case "keep":
-      return `The file that is there now holds exactly this already, ${byteCount(bytesBefore)}.`;
+      return t`The file that is there now holds exactly this already, ${byteCount(bytesBefore)}.`;
     case "move":
-      return `The file that is there now has ${byteCount(bytesBefore)} and gets another name:`;
+      return t`The file that is there now has ${byteCount(bytesBefore)} and gets another name:`;
     case "make":
-      return "There is no such folder yet. It is made, empty.";
+      return t`There is no such folder yet. It is made, empty.`;
     case "send":
       return bytesAfter > 0
-        ? `This is sent, with a body of ${byteCount(bytesAfter)}:`
-        : "This is sent, without a body:";
+        ? t`This is sent, with a body of ${byteCount(bytesAfter)}:`
+        : t`This is sent, without a body:`;
     default:
-      return `The file that is there now has ${byteCount(bytesBefore)} and is removed.`;
+      return t`The file that is there now has ${byteCount(bytesBefore)} and is removed.`;
   }
 }

@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import styles from "./RequestQuote.module.css";
 
@@ -6,7 +7,7 @@ export function RequestQuote({ request }: { readonly request: string }) {
   return (
     <figure className={styles.quote}>
       <figcaption className="note">
-        The message before it, as the agent's tab says. Nobody checked that a person typed it.
+        {t`The message before it, as the agent's tab says. Nobody checked that a person typed it.`}
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1) */}
       <blockquote tabIndex={0}>

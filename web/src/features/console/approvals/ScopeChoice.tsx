@@ -1,4 +1,6 @@
 import { useId } from "react";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { GrantScope, Pattern } from "../../../protocol/generated.ts";
 import { classes } from "../../../ui/classes.ts";
 import { describePattern } from "../../../ui/patterns.ts";
@@ -22,7 +24,7 @@ export function ScopeChoice({ offers, patterns, coverage, onScope, onFree }: Sco
   return (
     <div className={styles.choice}>
       <fieldset className={styles.group}>
-        <legend className={styles.legend}>If you approve, for how long?</legend>
+        <legend className={styles.legend}>{t`If you approve, for how long?`}</legend>
         <div className={styles.options}>
           {offers.map((scope) => (
             <label key={scope} className={styles.option}>
@@ -39,7 +41,7 @@ export function ScopeChoice({ offers, patterns, coverage, onScope, onFree }: Sco
       </fieldset>
       {coverage.scope !== "once" && names.length > 0 && (
         <fieldset className={styles.group}>
-          <legend className={styles.legend}>Which arguments must stay exactly as shown?</legend>
+          <legend className={styles.legend}>{t`Which arguments must stay exactly as shown?`}</legend>
           <div className={styles.options}>
             <label className={styles.option}>
               <input
@@ -48,7 +50,7 @@ export function ScopeChoice({ offers, patterns, coverage, onScope, onFree }: Sco
                 checked={coverage.freed === null}
                 onChange={() => onFree(null, null)}
               />
-              All of them
+              {t`All of them`}
             </label>
             {patterns.map((pattern) => (
               <label key={pattern.argument} className={styles.option}>
@@ -59,8 +61,7 @@ export function ScopeChoice({ offers, patterns, coverage, onScope, onFree }: Sco
                   onChange={() => onFree(pattern.argument, pattern)}
                 />
                 <span>
-                  All but <VisibleText text={pattern.argument} />, which stays{" "}
-                  <VisibleText text={describePattern(pattern)} prose />
+                  {rich`All but ${<VisibleText text={pattern.argument} />}, which stays ${<VisibleText text={describePattern(pattern)} prose />}`}
                 </span>
               </label>
             ))}
@@ -72,9 +73,7 @@ export function ScopeChoice({ offers, patterns, coverage, onScope, onFree }: Sco
                   checked={coverage.freed === name && !coverage.within}
                   onChange={() => onFree(name, null)}
                 />
-                <span>
-                  All but <VisibleText text={name} />
-                </span>
+                <span>{rich`All but ${<VisibleText text={name} />}`}</span>
               </label>
             ))}
           </div>
@@ -88,9 +87,9 @@ export function ScopeChoice({ offers, patterns, coverage, onScope, onFree }: Sco
 export function CoverageText({ coverage }: { readonly coverage: Coverage }) {
   return (
     <p className={classes(styles.coverage, coversUnseen(coverage) && styles.wide)} role="status">
-      <strong>Covers:</strong> <VisibleText text={describeCoverage(coverage)} prose />
+      <strong>{t`Covers:`}</strong> <VisibleText text={describeCoverage(coverage)} prose />
       {coversUnseen(coverage) && (
-        <strong className={styles.unseen}>Calls will run with values that you have not seen.</strong>
+        <strong className={styles.unseen}>{t`Calls will run with values that you have not seen.`}</strong>
       )}
     </p>
   );

@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { ApprovalQuestion } from "../../../protocol/generated.ts";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
 import { Digest } from "../../../ui/Digest.tsx";
@@ -16,22 +17,21 @@ export function SignedStatement({ question, inspection }: SignedStatementProps) 
   const agrees = inspection.digest === question.approval.statementDigest;
   return (
     <details className={styles.signed}>
-      <summary className={styles.summary}>Everything that is signed</summary>
+      <summary className={styles.summary}>{t`Everything that is signed`}</summary>
       <div className={styles.body}>
         <p className="note">
-          This is the statement in canonical JSON (RFC 8785). Its SHA-256 is what your answer is bound to, what runs and
-          what the audit log keeps.
+          {t`This is the statement in canonical JSON (RFC 8785). Its SHA-256 is what your answer is bound to, what runs and what the audit log keeps.`}
         </p>
         <div className={styles.bytes}>
           <VisibleText text={inspection.canonical} fold={false} />
         </div>
-        <CopyButton text={inspection.canonical} what="statement" />
-        <p>{agrees ? "Computed in this browser, the same as the gateway's:" : "Computed in this browser:"}</p>
+        <CopyButton text={inspection.canonical} what={t`statement`} />
+        <p>{agrees ? t`Computed in this browser, the same as the gateway's:` : t`Computed in this browser:`}</p>
         <Digest value={inspection.digest} />
         {!agrees && (
           <>
-            <p>Announced by the gateway:</p>
-            <Digest value={question.approval.statementDigest} what="other digest" />
+            <p>{t`Announced by the gateway:`}</p>
+            <Digest value={question.approval.statementDigest} what={t`other digest`} />
           </>
         )}
       </div>

@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { PlanDecided, PlanQuestion } from "../../../protocol/generated.ts";
 import { hashText } from "../../../ui/sha256.ts";
 import type { ConsoleClient, ConsoleEnvironment, RequestOptions } from "../console-environment.ts";
@@ -25,7 +26,7 @@ export async function approvePlan(
       return mismatches.length === 0 && seen?.canonical === canonical;
     });
   if (!isSame) {
-    throw new CheckFailed("What waits now is not what you read, so nothing was approved. Look at the steps again.");
+    throw new CheckFailed(t`What waits now is not what you read, so nothing was approved. Look at the steps again.`);
   }
   const assertion = questions.some(({ approval }) => needsPasskey(approval))
     ? await environment.askPasskey(await signing(plan, fresh, environment))
@@ -47,7 +48,7 @@ async function signing(
   const offered = passkeyOptions as Partial<RequestOptions> | undefined;
   if (offered !== undefined && offered.challenge !== challenge) {
     throw new CheckFailed(
-      "The gateway asks for a signature over something else than what you read. Nothing was signed.",
+      t`The gateway asks for a signature over something else than what you read. Nothing was signed.`,
     );
   }
   const verified = parts.some(({ covered, question }) => covered && question.approval.kind === "stepUp");

@@ -1,4 +1,5 @@
 import canonicalize from "canonicalize";
+import { t } from "../../../language/t.ts";
 import type { Approval, ApprovalQuestion } from "../../../protocol/generated.ts";
 import { hashText, toHex } from "../../../ui/sha256.ts";
 
@@ -40,7 +41,7 @@ export function toBase64Url(bytes: Uint8Array): string {
 function findMismatches(approval: Approval, statement: ApprovalQuestion["statement"], digest: string): string[] {
   const mismatches: string[] = [];
   if (digest !== approval.statementDigest) {
-    mismatches.push("The digest of the statement, computed in this browser, is not the one the gateway announced.");
+    mismatches.push(t`The digest of the statement, computed in this browser, is not the one the gateway announced.`);
   }
   const shown = {
     approvalId: approval.id,
@@ -54,14 +55,14 @@ function findMismatches(approval: Approval, statement: ApprovalQuestion["stateme
   };
   for (const [member, value] of Object.entries(shown)) {
     if (canonicalText(value) !== canonicalText(statement[member])) {
-      mismatches.push(`The ${WORDS[member] ?? member} on this page is not the one in the statement.`);
+      mismatches.push(t`The ${WORDS[member] ?? member} on this page is not the one in the statement.`);
     }
   }
   if (canonicalText(approval.plan ?? null) !== canonicalText(statement.plan ?? null)) {
-    mismatches.push("Which call this one follows on this page is not what the statement says.");
+    mismatches.push(t`Which call this one follows on this page is not what the statement says.`);
   }
   if (canonicalText(shownApprovers(approval)) !== canonicalText(signedApprovers(statement))) {
-    mismatches.push("Who has to approve on this page is not who has to in the statement.");
+    mismatches.push(t`Who has to approve on this page is not who has to in the statement.`);
   }
   return mismatches;
 }
@@ -78,12 +79,12 @@ function signedApprovers({ approvers }: ApprovalQuestion["statement"]) {
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  approvalId: "approval",
-  kind: "kind of approval",
-  tool: "tool",
-  arguments: "set of arguments",
-  conversationId: "conversation",
-  turnId: "turn",
-  callId: "call",
-  expiresAt: "time of expiry",
+  approvalId: t`approval`,
+  kind: t`kind of approval`,
+  tool: t`tool`,
+  arguments: t`set of arguments`,
+  conversationId: t`conversation`,
+  turnId: t`turn`,
+  callId: t`call`,
+  expiresAt: t`time of expiry`,
 };

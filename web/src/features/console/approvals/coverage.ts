@@ -1,3 +1,5 @@
+import { language } from "../../../language/language.ts";
+import { t } from "../../../language/t.ts";
 import type { GrantScope, Pattern } from "../../../protocol/generated.ts";
 import { describePattern } from "../../../ui/patterns.ts";
 
@@ -12,14 +14,14 @@ export interface Coverage {
 
 /** In words, what the approval covers: never more than what is on screen, and shown before it is given. */
 export function describeCoverage({ tool, arguments: shown, scope, freed, within }: Coverage): string {
-  if (scope === "once") return "This one call, with exactly these arguments. The next one asks again.";
+  if (scope === "once") return t`This one call, with exactly these arguments. The next one asks again.`;
   const names = Object.keys(shown).filter((name) => name !== freed);
-  const pinned = names.length === 0 ? "" : ` with ${listed(names)} exactly as shown`;
-  const values = within ? `${freed} ${describePattern(within)}` : `any value of ${freed}`;
-  const open = freed === null ? "" : `${pinned === "" ? " with" : " and"} ${values}`;
-  const bare = pinned === "" && open === "" ? " without arguments" : "";
-  const rest = freed === null ? "Any other arguments ask again." : "A change to anything else asks again.";
-  return `Every call of ${tool}${pinned}${open}${bare}, ${SPANS[scope]}. ${rest} ${LIMITS}`;
+  const pinned = names.length === 0 ? [] : [t`${listed(names)} exactly as shown`];
+  const open = freed === null ? [] : [within ? t`${freed} ${describePattern(within)}` : t`any value of ${freed}`];
+  const values = listed([...pinned, ...open]);
+  const calls = values === "" ? t`Every call of ${tool} without arguments` : t`Every call of ${tool} with ${values}`;
+  const rest = freed === null ? t`Any other arguments ask again.` : t`A change to anything else asks again.`;
+  return `${calls}, ${SPANS[scope]}. ${rest} ${LIMITS}`;
 }
 
 /** Whether the choice deserves a warning: an argument is open, so calls will run that nobody has seen. */
@@ -34,18 +36,18 @@ export function pinsOf({ arguments: shown, scope, freed }: Coverage): string[] |
 
 /** The words on the choices. */
 export const SCOPE_LABELS: Readonly<Record<GrantScope, string>> = {
-  once: "Once",
-  turn: "For this turn",
-  session: "For this session",
+  once: t`Once`,
+  turn: t`For this turn`,
+  session: t`For this session`,
 };
 
-const LIMITS = "The gateway also limits how long and how often; you see both under Grants and can revoke it there.";
+const LIMITS = t`The gateway also limits how long and how often; you see both under Grants and can revoke it there.`;
 
 const SPANS: Readonly<Record<Exclude<GrantScope, "once">, string>> = {
-  turn: "until this turn of the conversation ends",
-  session: "in this conversation until the session ends",
+  turn: t`until this turn of the conversation ends`,
+  session: t`in this conversation until the session ends`,
 };
 
 function listed(names: readonly string[]): string {
-  return new Intl.ListFormat("en").format(names);
+  return new Intl.ListFormat(language).format(names);
 }

@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { ApprovalDecided, ApprovalQuestion } from "../../../protocol/generated.ts";
 import { hashText } from "../../../ui/sha256.ts";
 import type { ConsoleClient, ConsoleEnvironment, RequestOptions } from "../console-environment.ts";
@@ -79,11 +80,13 @@ async function fetchAgain(client: ConsoleClient, shown: Shown): Promise<Approval
   challengeOf(question);
   const fresh = await inspect(question);
   if (fresh.mismatches.length > 0 || fresh.canonical !== shown.inspected.canonical) {
-    throw new CheckFailed("What the gateway now asks is not what you read, so nothing was approved. Reload this page.");
+    throw new CheckFailed(
+      t`What the gateway now asks is not what you read, so nothing was approved. Reload this page.`,
+    );
   }
   if (isOtherChange(question, shown.question)) {
     throw new ChangedMeanwhile(
-      "What this would change is not what it was when you looked, so nothing was approved. It is shown anew: look again.",
+      t`What this would change is not what it was when you looked, so nothing was approved. It is shown anew: look again.`,
     );
   }
   return question;
@@ -104,7 +107,7 @@ function isOtherChange({ preview: now }: ApprovalQuestion, { preview: then }: Ap
 
 /** An approval has a challenge for as long as it is pending. */
 function challengeOf({ challenge }: ApprovalQuestion): string {
-  if (challenge === undefined) throw new CheckFailed("This was decided a moment ago, so your answer was not sent.");
+  if (challenge === undefined) throw new CheckFailed(t`This was decided a moment ago, so your answer was not sent.`);
   return challenge;
 }
 
@@ -114,7 +117,7 @@ function signing(question: ApprovalQuestion, inspected: Inspection, environment:
   const offered = question.passkeyOptions as Partial<RequestOptions> | undefined;
   if (question.challenge !== challenge || (offered?.challenge ?? challenge) !== challenge) {
     throw new CheckFailed(
-      "The gateway asks for a signature over something else than what you read. Nothing was signed.",
+      t`The gateway asks for a signature over something else than what you read. Nothing was signed.`,
     );
   }
   return {

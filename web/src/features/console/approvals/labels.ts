@@ -1,13 +1,14 @@
+import { t } from "../../../language/t.ts";
 import type { Approval, ApprovalStatus } from "../../../protocol/generated.ts";
 import type { Tone } from "../../../ui/Tag.tsx";
 
 /** What a status means for the call that it is about. */
 export const STATUS_LABELS: Readonly<Record<ApprovalStatus, string>> = {
-  pending: "waits for you",
-  approved: "approved",
-  denied: "denied, not run",
-  expired: "expired, not run",
-  cancelled: "cancelled, not run",
+  pending: t`waits for you`,
+  approved: t`approved`,
+  denied: t`denied, not run`,
+  expired: t`expired, not run`,
+  cancelled: t`cancelled, not run`,
 };
 
 export const STATUS_TONES: Readonly<Record<ApprovalStatus, Tone>> = {
@@ -21,8 +22,8 @@ export const STATUS_TONES: Readonly<Record<ApprovalStatus, Tone>> = {
 /** How many of the people whom it takes have approved: "1 of 2 people have approved". */
 export function describeGiven({ needs, given }: Approval): string {
   const count = given?.length ?? 0;
-  if (needs.approvers === 1) return count === 0 ? "somebody else has to approve" : "approved";
-  return `${count} of ${needs.approvers} people ${count === 1 ? "has" : "have"} approved`;
+  if (needs.approvers === 1) return count === 0 ? t`somebody else has to approve` : t`approved`;
+  return t`${count} of ${needs.approvers} people {0:has|have} approved`;
 }
 
 /** Whether others than the requester take part in the decision. */

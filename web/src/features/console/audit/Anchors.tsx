@@ -1,3 +1,5 @@
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { ExactTime } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
@@ -12,8 +14,8 @@ export function Anchors() {
   return (
     <>
       {down.map(({ name, unanchored, fault = "" }) => (
-        <Banner key={name} tone="waiting" title={`${name} takes no checkpoint: ${fault}`}>
-          <p>{unanchored.toLocaleString("en")} records are not anchored there. It is tried again until it does.</p>
+        <Banner key={name} tone="waiting" title={t`${name} takes no checkpoint: ${fault}`}>
+          <p>{t`${unanchored} records are not anchored there. It is tried again until it does.`}</p>
         </Banner>
       ))}
       <details>
@@ -21,19 +23,13 @@ export function Anchors() {
         <ul>
           {anchors.map(({ name, kind, size, unanchored, anchoredAt }) => (
             <li key={name}>
-              <VisibleText text={name} /> ({kind}): {size.toLocaleString("en")} records anchored,{" "}
-              {unanchored.toLocaleString("en")} not yet
-              {anchoredAt !== undefined && (
-                <>
-                  , last at <ExactTime at={anchoredAt} />
-                </>
-              )}
+              {rich`${<VisibleText text={name} />} (${kind}): ${size} records anchored, ${unanchored} not yet`}
+              {anchoredAt !== undefined && <>{rich`, last at ${<ExactTime at={anchoredAt} />}`}</>}
             </li>
           ))}
         </ul>
         <p>
-          What is not anchored rests on this host alone: whoever has its database and the log's key can write those
-          records anew, and no check can tell.
+          {t`What is not anchored rests on this host alone: whoever has its database and the log's key can write those records anew, and no check can tell.`}
         </p>
       </details>
     </>
@@ -41,6 +37,6 @@ export function Anchors() {
 }
 
 function summarise(count: number): string {
-  if (count === 0) return "No checkpoint is kept outside this host";
-  return `Checkpoints are kept in ${count === 1 ? "1 place" : `${count} places`} outside this host`;
+  if (count === 0) return t`No checkpoint is kept outside this host`;
+  return t`Checkpoints are kept in ${count} {place|places} outside this host`;
 }

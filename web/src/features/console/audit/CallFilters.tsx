@@ -1,4 +1,6 @@
 import { type FormEvent, useState } from "react";
+import { language } from "../../../language/language.ts";
+import { t } from "../../../language/t.ts";
 import type { CallChoices } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Field, SelectField } from "../../../ui/Field.tsx";
@@ -21,7 +23,7 @@ export function CallFilters({ view, choices, onChange }: CallFiltersProps) {
   const select = (label: string, name: keyof CallsView, options: readonly (readonly [string, string])[]) => (
     <SelectField
       label={label}
-      options={[["", "Any"], ...withChosen(options, view[name])]}
+      options={[["", t`Any`], ...withChosen(options, view[name])]}
       value={view[name]}
       onChange={(event) => change({ [name]: event.currentTarget.value })}
     />
@@ -31,21 +33,21 @@ export function CallFilters({ view, choices, onChange }: CallFiltersProps) {
     <div className={styles.filters}>
       <div className={styles.fields}>
         <TimeField view={view} onChange={change} />
-        {select("Person", "person", people)}
-        {select("Tool", "tool", same(choices?.tools))}
-        {select("Outcome", "outcome", CALL_OUTCOMES)}
+        {select(t`Person`, "person", people)}
+        {select(t`Tool`, "tool", same(choices?.tools))}
+        {select(t`Outcome`, "outcome", CALL_OUTCOMES)}
         <TextFilter key={view.text} text={view.text} onSend={(text) => change({ text })} />
       </div>
       <details className={styles.more}>
-        <summary>More filters</summary>
+        <summary>{t`More filters`}</summary>
         <div className={styles.fields}>
-          {select("Decision", "decision", DECISIONS)}
-          {select("Source", "source", same(choices?.sources))}
-          {select("Model", "model", same(choices?.models))}
-          {select("Label", "label", CALL_LABELS)}
-          {select("Rule", "rule", same(choices?.rules))}
+          {select(t`Decision`, "decision", DECISIONS)}
+          {select(t`Source`, "source", same(choices?.sources))}
+          {select(t`Model`, "model", same(choices?.models))}
+          {select(t`Label`, "label", CALL_LABELS)}
+          {select(t`Rule`, "rule", same(choices?.rules))}
           {select(
-            "Policy version",
+            t`Policy version`,
             "policy",
             choices?.policyVersions.map((id) => [id, id.slice(0, 16)] as const) ?? [],
           )}
@@ -66,10 +68,10 @@ function TimeField({ view, onChange }: PartProps) {
   const exact = view.from !== "";
   return (
     <SelectField
-      label="Time"
+      label={t`Time`}
       options={
         exact
-          ? [[EXACT, `${moment.format(Date.parse(view.from))} to ${moment.format(Date.parse(view.to))}`], ...options]
+          ? [[EXACT, t`${moment.format(Date.parse(view.from))} to ${moment.format(Date.parse(view.to))}`], ...options]
           : options
       }
       value={exact ? EXACT : view.range}
@@ -87,15 +89,15 @@ function TextFilter({ text, onSend }: { readonly text: string; readonly onSend: 
   return (
     <form className={styles.text} onSubmit={send}>
       <Field
-        label="Name or id"
+        label={t`Name or id`}
         type="search"
         value={draft}
         maxLength={200}
-        placeholder="any"
+        placeholder={t`any`}
         autoComplete="off"
         onChange={(event) => setDraft(event.currentTarget.value)}
       />
-      <Button type="submit">Find</Button>
+      <Button type="submit">{t`Find`}</Button>
     </form>
   );
 }
@@ -109,19 +111,19 @@ interface ChosenProps extends PartProps {
 function Chosen({ view, choices, onChange, onClear }: ChosenProps) {
   if (!isNarrowed(view)) return null;
   return (
-    <ul className={styles.chosen} aria-label="Narrowed by">
+    <ul className={styles.chosen} aria-label={t`Narrowed by`}>
       {NARROWING.filter(([name]) => view[name] !== "").map(([name, words]) => (
         <li key={name}>
           <Button size="small" onClick={() => onChange({ [name]: "" })}>
             {words}: <VisibleText text={wordsFor(name, view[name], choices)} prose fold={false} />
-            <span className="visually-hidden">, take this away</span>
+            <span className="visually-hidden">{t`, take this away`}</span>
             <span aria-hidden="true"> ×</span>
           </Button>
         </li>
       ))}
       <li>
         <Button size="small" variant="quiet" onClick={onClear}>
-          Take all away
+          {t`Take all away`}
         </Button>
       </li>
     </ul>
@@ -149,4 +151,9 @@ function withChosen(
   return value === "" || options.some(([option]) => option === value) ? options : [...options, [value, value]];
 }
 
-const moment = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+const moment = new Intl.DateTimeFormat(language, {
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+});

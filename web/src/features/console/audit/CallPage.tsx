@@ -1,5 +1,8 @@
 import type { ReactNode } from "react";
 import { Link, useParams } from "wouter";
+import { language } from "../../../language/language.ts";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { AuditEntry, CallDetails } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
@@ -34,7 +37,7 @@ export function CallPage() {
       {known ? (
         <Call position={position} />
       ) : (
-        <PageHeading lead="Its address names no record.">No such call</PageHeading>
+        <PageHeading lead={t`Its address names no record.`}>{t`No such call`}</PageHeading>
       )}
     </>
   );
@@ -45,9 +48,9 @@ function Call({ position }: { readonly position: number }) {
   const tool = details.data?.call.tool;
   return (
     <>
-      <PageHeading>{tool === undefined ? "Call" : <>Call of {tool}</>}</PageHeading>
+      <PageHeading>{tool === undefined ? t`Call` : t`Call of ${tool}`}</PageHeading>
       <AuditTabs />
-      {details.isPending && <Spinner label="Reading the records of the call" />}
+      {details.isPending && <Spinner label={t`Reading the records of the call`} />}
       {details.isError && <Banner tone="danger" urgent title={explain(details.error)} />}
       {details.data !== undefined && <Details details={details.data} />}
     </>
@@ -64,46 +67,46 @@ function Details({ details }: { readonly details: CallDetails }) {
         {decision !== undefined && <Tag>{decision}</Tag>}
         {call.label !== undefined && <Tag>{LABEL_WORDS.get(call.label) ?? call.label}</Tag>}
       </p>
-      <Section title="What happened">
+      <Section title={t`What happened`}>
         <KeyValue rows={happened(details)} />
       </Section>
-      <Section title="What the person had written">
+      <Section title={t`What the person had written`}>
         {details.request === undefined ? (
-          <p className="note">It is not kept, or the conversation was deleted.</p>
+          <p className="note">{t`It is not kept, or the conversation was deleted.`}</p>
         ) : (
           <>
             <blockquote>
               <VisibleText text={details.request} prose />
             </blockquote>
-            <p className="note">As the agent's tab says. Nobody checked that a person typed it.</p>
+            <p className="note">{t`As the agent's tab says. Nobody checked that a person typed it.`}</p>
           </>
         )}
       </Section>
-      <Section title="Why it ran, or did not">
+      <Section title={t`Why it ran, or did not`}>
         <Rules details={details} />
       </Section>
       {call.askedAt !== undefined && (
-        <Section title="Who was asked">
+        <Section title={t`Who was asked`}>
           <KeyValue rows={asked(details)} />
         </Section>
       )}
-      <Payload title="Statement, as it was displayed" value={read(entries, "statement")} />
-      <Payload title="Arguments" value={read(entries, "arguments")} />
-      <Payload title="Facts that the policy was asked about" value={read(entries, "judged")} />
-      <Payload title="Result" value={read(entries, "result")} />
+      <Payload title={t`Statement, as it was displayed`} value={read(entries, "statement")} />
+      <Payload title={t`Arguments`} value={read(entries, "arguments")} />
+      <Payload title={t`Facts that the policy was asked about`} value={read(entries, "judged")} />
+      <Payload title={t`Result`} value={read(entries, "result")} />
       <Offered details={details} />
-      <Section title="Proof">
+      <Section title={t`Proof`}>
         <Proof details={details} />
       </Section>
       <EraseCall details={details} />
-      <Section title="Records">
+      <Section title={t`Records`}>
         {entries.map((entry) => (
           <details key={entry.index}>
             <summary>
               #{entry.index} {summarize(entry).event}, <ExactTime at={summarize(entry).at} />
             </summary>
             <JsonView value={readableBody(entry.body)} openTo={1} />
-            <Digest value={entry.hash} what="leaf hash" />
+            <Digest value={entry.hash} what={t`leaf hash`} />
           </details>
         ))}
       </Section>
@@ -123,29 +126,29 @@ function Section({ title, children }: { readonly title: string; readonly childre
 function happened({ call, title }: CallDetails): readonly Row[] {
   const conversation = paths.auditOf(call.conversationId);
   return rows([
-    ["Asked for by", <VisibleText key="by" text={call.principalName} prose />],
+    [t`Asked for by`, <VisibleText key="by" text={call.principalName} prose />],
     [
-      "Proposed by model",
-      call.modelId === undefined ? "not known to the gateway" : <VisibleText key="model" text={call.modelId} />,
+      t`Proposed by model`,
+      call.modelId === undefined ? t`not known to the gateway` : <VisibleText key="model" text={call.modelId} />,
     ],
     [
-      "Conversation",
+      t`Conversation`,
       <Link key="conversation" href={conversation}>
         <VisibleText text={title ?? call.conversationId} prose />
       </Link>,
     ],
-    ["Turn", call.turnIndex === undefined ? undefined : String(call.turnIndex + 1)],
-    ["Call", <VisibleText key="call" text={call.callId} />],
-    ["Source of the tool", call.source === undefined ? undefined : <VisibleText key="source" text={call.source} />],
-    ["Asked for at", <ExactTime key="at" at={call.at} />],
+    [t`Turn`, call.turnIndex === undefined ? undefined : String(call.turnIndex + 1)],
+    [t`Call`, <VisibleText key="call" text={call.callId} />],
+    [t`Source of the tool`, call.source === undefined ? undefined : <VisibleText key="source" text={call.source} />],
+    [t`Asked for at`, <ExactTime key="at" at={call.at} />],
     [
-      "Began to run at",
-      call.startedAt === undefined ? "It did not run" : <ExactTime key="start" at={call.startedAt} />,
+      t`Began to run at`,
+      call.startedAt === undefined ? t`It did not run` : <ExactTime key="start" at={call.startedAt} />,
     ],
-    ["Ended at", call.closedAt === undefined ? "It has not ended" : <ExactTime key="end" at={call.closedAt} />],
-    ["Took", call.durationMs === undefined ? undefined : milliseconds(call.durationMs)],
-    ["Reason", reasonOf(call)],
-    ["Grant", call.grantId],
+    [t`Ended at`, call.closedAt === undefined ? t`It has not ended` : <ExactTime key="end" at={call.closedAt} />],
+    [t`Took`, call.durationMs === undefined ? undefined : milliseconds(call.durationMs)],
+    [t`Reason`, reasonOf(call)],
+    [t`Grant`, call.grantId],
   ]);
 }
 
@@ -155,14 +158,17 @@ function asked({ call }: CallDetails): readonly Row[] {
       ? undefined
       : Date.parse(call.decidedAt) - Date.parse(call.askedAt);
   return rows([
-    ["Kind", call.approvalKind === "stepUp" ? "A passkey over the statement" : "A decision on the console"],
-    ["Asked at", call.askedAt === undefined ? undefined : <ExactTime key="asked" at={call.askedAt} />],
-    ["Answer", call.answer ?? "none yet"],
-    ["Answered by", call.approverName ?? call.approverId],
-    ["Answered at", call.decidedAt === undefined ? undefined : <ExactTime key="decided" at={call.decidedAt} />],
-    ["After", wait === undefined ? undefined : milliseconds(wait)],
-    ["Passkey", call.passkeyName ?? (call.credentialId === undefined ? undefined : "one that is no longer registered")],
-    ["Credential", call.credentialId],
+    [t`Kind`, call.approvalKind === "stepUp" ? t`A passkey over the statement` : t`A decision on the console`],
+    [t`Asked at`, call.askedAt === undefined ? undefined : <ExactTime key="asked" at={call.askedAt} />],
+    [t`Answer`, call.answer ?? t`none yet`],
+    [t`Answered by`, call.approverName ?? call.approverId],
+    [t`Answered at`, call.decidedAt === undefined ? undefined : <ExactTime key="decided" at={call.decidedAt} />],
+    [t`After`, wait === undefined ? undefined : milliseconds(wait)],
+    [
+      t`Passkey`,
+      call.passkeyName ?? (call.credentialId === undefined ? undefined : t`one that is no longer registered`),
+    ],
+    [t`Credential`, call.credentialId],
   ]);
 }
 
@@ -174,19 +180,19 @@ function Rules({ details: { call, rules } }: { readonly details: CallDetails }) 
   return (
     <>
       {rules.length === 0 ? (
-        <p className="note">No rule of the policy decided: it was refused before, or nothing permits it.</p>
+        <p className="note">{t`No rule of the policy decided: it was refused before, or nothing permits it.`}</p>
       ) : (
         <ul>
           {rules.map(({ id, why }) => (
             <li key={id}>
-              {why ?? "The policy in force does not have this rule any more."} <code>{id}</code>
+              {why ?? t`The policy in force does not have this rule any more.`} <code>{id}</code>
             </li>
           ))}
         </ul>
       )}
       {call.policyVersion !== undefined && (
         <KeyValue
-          rows={[{ name: "Policy version", value: <Digest value={call.policyVersion} what="policy version" /> }]}
+          rows={[{ name: t`Policy version`, value: <Digest value={call.policyVersion} what={t`policy version`} /> }]}
         />
       )}
       <ExplainLink conversationId={call.conversationId} callId={call.callId} />
@@ -211,34 +217,32 @@ function Payload({ title, value }: { readonly title: string; readonly value: unk
 function Offered({ details: { definition, offered, snapshotDigest } }: { readonly details: CallDetails }) {
   if (offered === undefined) {
     return (
-      <Section title="What the turn could see">
-        <p className="note">The call was refused before it was compared with what its turn had on offer.</p>
+      <Section title={t`What the turn could see`}>
+        <p className="note">{t`The call was refused before it was compared with what its turn had on offer.`}</p>
       </Section>
     );
   }
   return (
     <>
       {definition !== undefined && (
-        <Section title="The tool, as it was described">
+        <Section title={t`The tool, as it was described`}>
           {typeof definition.description === "string" && (
             <blockquote>
               <VisibleText text={definition.description} prose />
             </blockquote>
           )}
           {typeof definition.digest === "string" && (
-            <Digest value={definition.digest} what="digest of the definition" />
+            <Digest value={definition.digest} what={t`digest of the definition`} />
           )}
           <details>
-            <summary>The whole definition</summary>
+            <summary>{t`The whole definition`}</summary>
             <JsonView value={definition} openTo={1} />
           </details>
         </Section>
       )}
-      <Section title="What the turn could see">
+      <Section title={t`What the turn could see`}>
         <details>
-          <summary>
-            {offered.length.toLocaleString("en")} {offered.length === 1 ? "tool" : "tools"}
-          </summary>
+          <summary>{t`${offered.length} {tool|tools}`}</summary>
           <ul>
             {offered.map((tool) => (
               <li key={tool.name}>
@@ -247,7 +251,7 @@ function Offered({ details: { definition, offered, snapshotDigest } }: { readonl
             ))}
           </ul>
         </details>
-        {snapshotDigest !== undefined && <Digest value={snapshotDigest} what="digest of the snapshot" />}
+        {snapshotDigest !== undefined && <Digest value={snapshotDigest} what={t`digest of the snapshot`} />}
       </Section>
     </>
   );
@@ -258,28 +262,27 @@ function Proof({ details: { call } }: { readonly details: CallDetails }) {
   return (
     <>
       {call.closedAt === undefined ? (
-        <p className="note">A receipt can be had when the call has ended.</p>
+        <p className="note">{t`A receipt can be had when the call has ended.`}</p>
       ) : (
         <>
           <p>
             <a href={paths.receipt(call.conversationId, call.callId)} download={`receipt-${call.callId}.json`}>
-              Download the receipt
+              {t`Download the receipt`}
             </a>{" "}
             <span className="note">
-              It shows this call to somebody who has no access to this log: <code>countersign audit verify FILE</code>{" "}
-              checks it. It holds the call's arguments and result.
+              {rich`It shows this call to somebody who has no access to this log: ${<code>countersign audit verify FILE</code>} checks it. It holds the call's arguments and result.`}
             </span>
           </p>
           <VerifyCall call={call} />
         </>
       )}
       <p>
-        The call in sentences: <code>{command}</code> <CopyButton text={command} what="command" />
+        {rich`The call in sentences: ${<code>{command}</code>}`} <CopyButton text={command} what={t`command`} />
       </p>
     </>
   );
 }
 
 function milliseconds(value: number): string {
-  return value < 1_000 ? `${value} ms` : `${(value / 1_000).toLocaleString("en", { maximumFractionDigits: 1 })} s`;
+  return value < 1_000 ? t`${value} ms` : `${(value / 1_000).toLocaleString(language, { maximumFractionDigits: 1 })} s`;
 }

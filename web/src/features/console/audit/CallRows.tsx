@@ -1,5 +1,7 @@
 import { type KeyboardEvent, useRef } from "react";
 import { Link } from "wouter";
+import { language } from "../../../language/language.ts";
+import { t } from "../../../language/t.ts";
 import type { AuditedCall } from "../../../protocol/generated.ts";
 import { classes } from "../../../ui/classes.ts";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
@@ -36,7 +38,7 @@ function Days({ calls }: { readonly calls: readonly AuditedCall[] }) {
 
 function Conversations({ calls, view }: CallRowsProps) {
   return groupBy(calls, (call) => call.conversationId).map(([id, ofConversation]) => (
-    <section key={id} aria-label={`Conversation ${id}`}>
+    <section key={id} aria-label={t`Conversation ${id}`}>
       <h2 className={styles.day}>
         <Link href={paths.audit + writeCallsView({ ...view, conversation: id })}>
           <VisibleText text={id} />
@@ -46,8 +48,8 @@ function Conversations({ calls, view }: CallRowsProps) {
       {groupBy(ofConversation, (call) => call.turnId).map(([turn, ofTurn]) => (
         <section key={turn}>
           <h3 className={styles.turn}>
-            {ofTurn[0]?.turnIndex === undefined ? "Turn" : `Turn ${ofTurn[0].turnIndex + 1}`} · {ofTurn.length}{" "}
-            {ofTurn.length === 1 ? "call" : "calls"}
+            {ofTurn[0]?.turnIndex === undefined ? t`Turn` : t`Turn ${ofTurn[0].turnIndex + 1}`} ·{" "}
+            {t`${ofTurn.length} {call|calls}`}
           </h3>
           <Rows calls={ofTurn} />
         </section>
@@ -67,7 +69,7 @@ function Rows({ calls }: { readonly calls: readonly AuditedCall[] }) {
             </time>
             <span className={classes(styles.outcome, styles[endingOf(call.outcome)])}>{endOf(call)}</span>
             <span className={styles.tool}>
-              {call.tool === undefined ? "no such tool" : <VisibleText text={call.tool} fold={false} />}
+              {call.tool === undefined ? t`no such tool` : <VisibleText text={call.tool} fold={false} />}
             </span>
             <span className={styles.who}>
               <VisibleText text={call.principalName} prose fold={false} />
@@ -130,5 +132,10 @@ function groupBy(
   return [...groups];
 }
 
-const day = new Intl.DateTimeFormat("en", { dateStyle: "full" });
-const time = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+const day = new Intl.DateTimeFormat(language, { dateStyle: "full" });
+const time = new Intl.DateTimeFormat(language, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { useLocation, useSearch } from "wouter";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { EmptyState } from "../../../ui/EmptyState.tsx";
@@ -32,7 +33,7 @@ export function Calls() {
   const unread = calls.data?.pages[0]?.unread ?? 0;
   return (
     <>
-      <PageHeading lead="What the agent asked for, what decided it, and what came of it.">Audit</PageHeading>
+      <PageHeading lead={t`What the agent asked for, what decided it, and what came of it.`}>{t`Audit`}</PageHeading>
       <AuditTabs />
       <SinkFaults />
       <CallFilters view={view} choices={useCallChoices().data} onChange={show} />
@@ -41,37 +42,39 @@ export function Calls() {
       )}
       <div className={styles.bar}>
         <span className="note" role="status">
-          {count.data === undefined
-            ? "Counting…"
-            : `${count.data.total.toLocaleString("en")} ${count.data.total === 1 ? "call" : "calls"}`}
+          {count.data === undefined ? t`Counting…` : t`${count.data.total} {call|calls}`}
         </span>
         <CheckField
-          label="Group by conversation"
+          label={t`Group by conversation`}
           checked={view.group !== ""}
           onChange={(event) => show({ ...view, group: event.currentTarget.checked ? "conversation" : "" })}
         />
-        <CheckField label="Live" checked={following} onChange={(event) => setFollowing(event.currentTarget.checked)} />
+        <CheckField
+          label={t`Live`}
+          checked={following}
+          onChange={(event) => setFollowing(event.currentTarget.checked)}
+        />
       </div>
       {unread > 0 && (
-        <Banner tone="info" title={`${unread.toLocaleString("en")} records are still being read`}>
-          <p>The log is long, and is told to this page for the first time. What is missing comes by itself.</p>
+        <Banner tone="info" title={t`${unread} records are still being read`}>
+          <p>{t`The log is long, and is told to this page for the first time. What is missing comes by itself.`}</p>
         </Banner>
       )}
       {calls.isError && (
         <Banner tone="danger" urgent title={explain(calls.error)}>
-          <Button onClick={() => calls.refetch()}>Try again</Button>
+          <Button onClick={() => calls.refetch()}>{t`Try again`}</Button>
         </Banner>
       )}
-      {calls.isPending && <Spinner label="Looking for calls" />}
+      {calls.isPending && <Spinner label={t`Looking for calls`} />}
       {calls.isSuccess && loaded.length === 0 && <NoCall view={view} onShow={show} />}
       {loaded.length > 0 && (
         <>
           <CallRows calls={loaded} view={view} />
           <div className={styles.bar}>
-            <span className="note">{loaded.length.toLocaleString("en")} shown</span>
+            <span className="note">{t`${loaded.length} shown`}</span>
             {calls.hasNextPage && (
               <Button busy={calls.isFetchingNextPage} onClick={() => calls.fetchNextPage()}>
-                Show older calls
+                {t`Show older calls`}
               </Button>
             )}
           </div>
@@ -88,12 +91,14 @@ export function Calls() {
 function NoCall({ view, onShow }: { readonly view: CallsView; readonly onShow: (view: CallsView) => void }) {
   const longest = view.range === "400d" && view.from === "";
   return (
-    <EmptyState title={isNarrowed(view) ? "No call matches in this time" : "No call in this time"}>
+    <EmptyState title={isNarrowed(view) ? t`No call matches in this time` : t`No call in this time`}>
       {!longest && (
-        <Button onClick={() => onShow({ ...view, range: "400d", from: "", to: "" })}>Look in the last 400 days</Button>
+        <Button onClick={() => onShow({ ...view, range: "400d", from: "", to: "" })}>
+          {t`Look in the last 400 days`}
+        </Button>
       )}
       {isNarrowed(view) && (
-        <Button onClick={() => onShow(readCallsView(`?range=${view.range}`))}>Show every call</Button>
+        <Button onClick={() => onShow(readCallsView(`?range=${view.range}`))}>{t`Show every call`}</Button>
       )}
     </EmptyState>
   );

@@ -1,4 +1,6 @@
 import { useId, useState } from "react";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { AuditEntry } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Digest } from "../../../ui/Digest.tsx";
@@ -14,16 +16,16 @@ import { readableBody, summarize } from "./entry.ts";
 export function EntryList({ entries }: { readonly entries: readonly AuditEntry[] }) {
   return (
     <table className={styles.table}>
-      <caption className="visually-hidden">Audit entries, newest first</caption>
+      <caption className="visually-hidden">{t`Audit entries, newest first`}</caption>
       <thead>
         <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Event</th>
-          <th scope="col">Tool</th>
-          <th scope="col">Outcome</th>
-          <th scope="col">Decision</th>
+          <th scope="col">{t`Time`}</th>
+          <th scope="col">{t`Event`}</th>
+          <th scope="col">{t`Tool`}</th>
+          <th scope="col">{t`Outcome`}</th>
+          <th scope="col">{t`Decision`}</th>
           <th scope="col">
-            <span className="visually-hidden">Details</span>
+            <span className="visually-hidden">{t`Details`}</span>
           </th>
         </tr>
       </thead>
@@ -58,7 +60,7 @@ function EntryRows({ entry }: { readonly entry: AuditEntry }) {
             variant="quiet"
             aria-expanded={open}
             aria-controls={details}
-            aria-label={`Entry #${entry.index}`}
+            aria-label={t`Entry #${String(entry.index)}`}
             onClick={() => setOpen(!open)}
           >
             #{entry.index}
@@ -92,15 +94,16 @@ function ReceiptLink({ entry: { body } }: { readonly entry: AuditEntry }) {
   return (
     <p>
       <a href={paths.receipt(conversationId, callId)} download={`receipt-${callId}.json`}>
-        Download the receipt
+        {t`Download the receipt`}
       </a>{" "}
       <span className="note">
-        It shows this call to somebody who has no access to this log: <code>countersign audit verify FILE</code> checks
-        it, and so does{" "}
-        <a href={paths.verifier} download="verify.html">
-          verify.html
-        </a>
-        . It holds the call's arguments and result.
+        {rich`It shows this call to somebody who has no access to this log: ${<code>countersign audit verify FILE</code>} checks it, and so does ${(
+          inner,
+        ) => (
+          <a href={paths.verifier} download="verify.html">
+            {inner}
+          </a>
+        )}<verify.html>. It holds the call's arguments and result.`}
       </span>
     </p>
   );
@@ -112,24 +115,24 @@ function Details({ entry }: { readonly entry: AuditEntry }) {
       <ExplainLink conversationId={entry.body.conversationId} callId={entry.body.callId} />
       <ReceiptLink entry={entry} />
       <section>
-        <h2>Entry</h2>
+        <h2>{t`Entry`}</h2>
         <JsonView value={readableBody(entry.body)} openTo={1} />
         <details>
-          <summary>As it is recorded</summary>
+          <summary>{t`As it is recorded`}</summary>
           <JsonView value={entry.body} openTo={1} />
         </details>
       </section>
       <section>
-        <h2>Payload</h2>
+        <h2>{t`Payload`}</h2>
         {entry.payload === undefined ? (
-          <p className="note">There is none, or it was erased. The entry and every proof stay valid without it.</p>
+          <p className="note">{t`There is none, or it was erased. The entry and every proof stay valid without it.`}</p>
         ) : (
           <JsonView value={entry.payload} openTo={1} />
         )}
       </section>
       <section>
-        <h2>Leaf hash</h2>
-        <Digest value={entry.hash} what="hash" />
+        <h2>{t`Leaf hash`}</h2>
+        <Digest value={entry.hash} what={t`hash`} />
       </section>
     </div>
   );

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { t } from "../../../language/t.ts";
 import type { CallDetails } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -14,14 +15,14 @@ type Subject = "call" | "conversation";
 
 const WORDS = {
   call: {
-    title: "Erase what is kept of this call?",
-    does: "Its arguments, questions, answers and result are erased for good. That it was asked for, when, by whom and how it was decided stays on record, and so does this erasure. What the person and the model said about it stays until the conversation is deleted, and files that were exported or backed up before still have it.",
-    done: "The content of the call is erased.",
+    title: t`Erase what is kept of this call?`,
+    does: t`Its arguments, questions, answers and result are erased for good. That it was asked for, when, by whom and how it was decided stays on record, and so does this erasure. What the person and the model said about it stays until the conversation is deleted, and files that were exported or backed up before still have it.`,
+    done: t`The content of the call is erased.`,
   },
   conversation: {
-    title: "Erase this whole conversation?",
-    does: "Everything that was said in it, and the arguments, questions, answers and results of all its calls, are erased for good. That they were asked for, when, by whom and how they were decided stays on record, and so does this erasure. Copies that were branched off it stay, and so do files that were exported or backed up before.",
-    done: "The content of the conversation is erased.",
+    title: t`Erase this whole conversation?`,
+    does: t`Everything that was said in it, and the arguments, questions, answers and results of all its calls, are erased for good. That they were asked for, when, by whom and how they were decided stays on record, and so does this erasure. Copies that were branched off it stay, and so do files that were exported or backed up before.`,
+    done: t`The content of the conversation is erased.`,
   },
 } as const;
 
@@ -35,11 +36,11 @@ export function EraseCall({ details }: { readonly details: CallDetails }) {
     <div className="row">
       {left && (
         <Button variant="danger" onClick={() => setSubject("call")}>
-          Erase what is kept of it
+          {t`Erase what is kept of it`}
         </Button>
       )}
       <Button variant="danger" onClick={() => setSubject("conversation")}>
-        Erase the whole conversation
+        {t`Erase the whole conversation`}
       </Button>
       {subject !== null && <EraseDialog details={details} subject={subject} onClose={() => setSubject(null)} />}
     </div>
@@ -64,7 +65,7 @@ function EraseDialog({
     () => ask("audit/erase", subject === "call" ? { conversationId, callId } : { conversationId }),
     ({ copies }) => {
       onClose();
-      toast(copies.length === 0 ? done : `${done} Still there are its copies: ${copies.join(", ")}.`);
+      toast(copies.length === 0 ? done : t`${done} Still there are its copies: ${copies.join(", ")}.`);
       void cache.invalidateQueries();
     },
   );
@@ -75,14 +76,14 @@ function EraseDialog({
       onClose={onClose}
       actions={
         <Button variant="danger" busy={attempt.isPending} onClick={() => attempt.mutate()}>
-          {verificationNeeded ? "Confirm with your passkey" : "Erase"}
+          {verificationNeeded ? t`Confirm with your passkey` : t`Erase`}
         </Button>
       }
     >
       <p>{does}</p>
       {verificationNeeded && (
         <VerificationNeeded>
-          Nothing brings back what is erased, so confirm that it is you. The browser asks for one of your passkeys.
+          {t`Nothing brings back what is erased, so confirm that it is you. The browser asks for one of your passkeys.`}
         </VerificationNeeded>
       )}
       {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}

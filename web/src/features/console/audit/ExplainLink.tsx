@@ -1,4 +1,5 @@
 import { Link } from "wouter";
+import { t } from "../../../language/t.ts";
 import { paths } from "../paths.ts";
 import { useIsOperator } from "../session.tsx";
 
@@ -13,7 +14,7 @@ export function ExplainLink({ conversationId, callId }: ExplainedCall) {
   if (!operator || typeof conversationId !== "string" || typeof callId !== "string") return null;
   return (
     <p>
-      <Link href={paths.explainCall(conversationId, callId)}>Why the policy decided so</Link>
+      <Link href={paths.explainCall(conversationId, callId)}>{t`Why the policy decided so`}</Link>
     </p>
   );
 }

@@ -1,4 +1,6 @@
 import { useEffect, useRef, useState } from "react";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { SelectField } from "../../../ui/Field.tsx";
@@ -38,38 +40,37 @@ export function ExportCalls({ view, total }: { readonly view: CallsView; readonl
       setPhase(stop.signal.aborted ? { kind: "idle" } : { kind: "failed", error });
     }
   };
-  const calls = (number: number) => `${number.toLocaleString("en")} ${number === 1 ? "call" : "calls"}`;
+  const calls = (number: number) => t`${number} {call|calls}`;
   return (
     <details className={styles.export}>
-      <summary>Export {calls(total)}</summary>
+      <summary>{t`Export ${calls(total)}`}</summary>
       <div className="stack">
         <div className={styles.form}>
           <SelectField
-            label="Format"
+            label={t`Format`}
             options={EXPORT_FORMATS}
             value={format}
             onChange={(event) => setFormat(event.currentTarget.value)}
           />
           <Button busy={phase.kind === "reading"} onClick={start}>
-            Export
+            {t`Export`}
           </Button>
-          {phase.kind === "reading" && <Button onClick={() => running.current?.abort()}>Stop</Button>}
+          {phase.kind === "reading" && <Button onClick={() => running.current?.abort()}>{t`Stop`}</Button>}
         </div>
         <p className="note">
-          A line for each call, with who, what, when and how it was decided, and without arguments and results. It is
-          for reading: what can be checked is a receipt, or <code>countersign audit export</code>.
+          {rich`A line or row for each call, with who, what, when and how it was decided, and without arguments and results. It is for reading: what can be checked is a receipt, or ${<code>countersign audit export</code>}.`}
         </p>
         {phase.kind === "reading" && (
           <progress
             className={styles.progress}
-            aria-label="Exported"
+            aria-label={t`Exported`}
             value={phase.done}
             max={Math.max(phase.total, 1)}
           />
         )}
         <p className="note" role="status">
-          {phase.kind === "reading" && `${phase.done.toLocaleString("en")} of ${calls(phase.total)}`}
-          {phase.kind === "saved" && `${calls(phase.calls)} in ${phase.name}`}
+          {phase.kind === "reading" && t`${phase.done} of ${calls(phase.total)}`}
+          {phase.kind === "saved" && t`${calls(phase.calls)} in ${phase.name}`}
         </p>
         {phase.kind === "failed" && <Banner tone="danger" urgent title={explain(phase.error)} />}
       </div>

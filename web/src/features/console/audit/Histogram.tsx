@@ -1,3 +1,5 @@
+import { language } from "../../../language/language.ts";
+import { t } from "../../../language/t.ts";
 import type { CallCount } from "../../../protocol/generated.ts";
 import { classes } from "../../../ui/classes.ts";
 import styles from "./Histogram.module.css";
@@ -29,7 +31,7 @@ export function Histogram({ count, onChoose }: HistogramProps) {
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${count.total.toLocaleString("en")} calls over time; the numbers follow in a table`}
+        aria-label={t`${count.total} calls over time; the numbers follow in a table`}
       >
         {bars.map(({ at, parts }) => (
           // biome-ignore lint/a11y/noStaticElementInteractions: the keyboard has the times of the filter instead
@@ -55,17 +57,17 @@ export function Histogram({ count, onChoose }: HistogramProps) {
         {ENDINGS.map(([ending, words]) => (
           <span key={ending} className={styles.key}>
             <span className={classes(styles.swatch, styles[ending])} aria-hidden="true" />
-            {words} {sum(count, ending).toLocaleString("en")}
+            {words} {sum(count, ending).toLocaleString(language)}
           </span>
         ))}
         <span>{moment(count.until, count.stepMs)}</span>
       </figcaption>
       <div className="visually-hidden">
         <table>
-          <caption>Calls over time</caption>
+          <caption>{t`Calls over time`}</caption>
           <thead>
             <tr>
-              <th scope="col">From</th>
+              <th scope="col">{t`From`}</th>
               {ENDINGS.map(([ending, words]) => (
                 <th key={ending} scope="col">
                   {words}
@@ -131,9 +133,9 @@ function sum(count: CallCount, ending: Ending): number {
 }
 
 const DAY_MS = 86_400_000;
-const time = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const time = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
 // Days are counted as the gateway counts them, in UTC.
-const day = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });
+const day = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" });
 
 function moment(at: string, step: number): string {
   return (step >= DAY_MS ? day : time).format(Date.parse(at));

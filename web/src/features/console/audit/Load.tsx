@@ -1,4 +1,5 @@
 import { useSearch } from "wouter";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { EmptyState } from "../../../ui/EmptyState.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
@@ -16,27 +17,29 @@ export function Load() {
   const load = useLoad(lengthOf(useSearch()));
   return (
     <>
-      <PageHeading lead="How often people were asked, how long they took, and which questions a grant would have saved.">
-        Load on people
+      <PageHeading
+        lead={t`How often people were asked, how long they took, and which questions a grant would have saved.`}
+      >
+        {t`Load on people`}
       </PageHeading>
       <AuditTabs />
       <SpanChoice />
-      {load.isPending && <Spinner label="Adding up" />}
+      {load.isPending && <Spinner label={t`Adding up`} />}
       {load.isError && <Banner tone="danger" urgent title={explain(load.error)} />}
-      {load.data?.people.length === 0 && <EmptyState title="Nobody began a turn in this time" />}
+      {load.data?.people.length === 0 && <EmptyState title={t`Nobody began a turn in this time`} />}
       {load.data !== undefined && load.data.people.length > 0 && (
         <>
           <SumTable
-            caption="By person"
+            caption={t`By person`}
             heads={[
-              "Person",
-              "Turns",
-              "Questions",
-              "Per turn",
-              "Median wait",
-              "Denied",
-              "Expired",
-              "A grant would save",
+              t`Person`,
+              t`Turns`,
+              t`Questions`,
+              t`Per turn`,
+              t`Median wait`,
+              t`Denied`,
+              t`Expired`,
+              t`A grant would save`,
             ]}
             rows={load.data.people.map((person) => ({
               key: person.principalId,
@@ -53,20 +56,20 @@ export function Load() {
             }))}
           />
           {load.data.tools.length === 0 ? (
-            <EmptyState title="Nobody was asked anything in this time" />
+            <EmptyState title={t`Nobody was asked anything in this time`} />
           ) : (
             <SumTable
-              caption="By tool"
+              caption={t`By tool`}
               words={2}
               heads={[
-                "Tool",
-                "Person",
-                "Questions",
-                "Approved",
-                "Denied",
-                "Expired",
-                "Median wait",
-                "A grant would save",
+                t`Tool`,
+                t`Person`,
+                t`Questions`,
+                t`Approved`,
+                t`Denied`,
+                t`Expired`,
+                t`Median wait`,
+                t`A grant would save`,
               ]}
               rows={load.data.tools.map((tool) => ({
                 key: `${tool.principalId} ${tool.tool}`,
@@ -84,8 +87,7 @@ export function Load() {
             />
           )}
           <p className="note">
-            A grant would save at most as many questions as were approved where the same tool had been approved in the
-            same conversation before. Calls that need a passkey each time are not among them.
+            {t`A grant would save at most as many questions as were approved where the same tool had been approved in the same conversation before. Calls that need a passkey each time are not among them.`}
           </p>
         </>
       )}

@@ -1,4 +1,5 @@
 import { useSearch } from "wouter";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { EmptyState } from "../../../ui/EmptyState.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
@@ -16,32 +17,32 @@ export function Models() {
   const use = useModelUse(lengthOf(useSearch()));
   return (
     <>
-      <PageHeading lead="Turns, requests, tokens and calls of each model, as far as they went through the gateway.">
-        Models
+      <PageHeading lead={t`Turns, requests, tokens and calls of each model, as far as they went through the gateway.`}>
+        {t`Models`}
       </PageHeading>
       <AuditTabs />
       <SpanChoice />
-      {use.isPending && <Spinner label="Adding up" />}
+      {use.isPending && <Spinner label={t`Adding up`} />}
       {use.isError && <Banner tone="danger" urgent title={explain(use.error)} />}
-      {use.data?.models.length === 0 && <EmptyState title="No model was used in this time" />}
+      {use.data?.models.length === 0 && <EmptyState title={t`No model was used in this time`} />}
       {use.data !== undefined && use.data.models.length > 0 && (
         <SumTable
-          caption="By model"
+          caption={t`By model`}
           heads={[
-            "Model",
-            "Turns",
-            "Requests",
-            "Failed",
-            "Tokens read",
-            "Tokens written",
-            "Seconds",
-            "Calls",
-            "Calls per turn",
+            t`Model`,
+            t`Turns`,
+            t`Requests`,
+            t`Failed`,
+            t`Tokens read`,
+            t`Tokens written`,
+            t`Seconds`,
+            t`Calls`,
+            t`Calls per turn`,
           ]}
           rows={use.data.models.map((model) => ({
             key: model.modelId ?? "",
             cells: [
-              model.modelId === undefined ? "not known to the gateway" : <VisibleText key="id" text={model.modelId} />,
+              model.modelId === undefined ? t`not known to the gateway` : <VisibleText key="id" text={model.modelId} />,
               whole(model.turns),
               whole(model.requests),
               whole(model.failures),

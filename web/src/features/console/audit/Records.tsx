@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useLocation, useSearch } from "wouter";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { EmptyState } from "../../../ui/EmptyState.tsx";
@@ -28,18 +29,20 @@ export function Records() {
   const size = entries.data?.pages[0]?.size;
   return (
     <>
-      <PageHeading lead="What was asked, decided and done. A call is recorded before it runs, and no entry is ever changed: the log is a signed Merkle tree.">
-        Every record
+      <PageHeading
+        lead={t`What was asked, decided and done. A call is recorded before it runs, and no entry is ever changed: the log is a signed Merkle tree.`}
+      >
+        {t`Every record`}
       </PageHeading>
       <AuditTabs />
       {readsAll && <Verification />}
       <Filters key={writeView(view)} view={view} onApply={(next) => navigate(paths.auditRecords + writeView(next))} />
       {entries.isError && <Banner tone="danger" urgent title={explain(entries.error)} />}
-      {entries.isPending && <Spinner label="Loading the log" />}
+      {entries.isPending && <Spinner label={t`Loading the log`} />}
       {entries.data !== undefined && loaded.length === 0 && (
-        <EmptyState title="No entry matches">
+        <EmptyState title={t`No entry matches`}>
           {filterOf(view) !== undefined && (
-            <Button onClick={() => navigate(paths.auditRecords)}>Show everything</Button>
+            <Button onClick={() => navigate(paths.auditRecords)}>{t`Show everything`}</Button>
           )}
         </EmptyState>
       )}
@@ -48,12 +51,12 @@ export function Records() {
           <EntryList entries={loaded} />
           <div className={styles.foot}>
             <span className="note">
-              {loaded.length.toLocaleString("en")} shown
-              {size !== undefined && `, ${size.toLocaleString("en")} in the whole log`}
+              {t`${loaded.length} shown`}
+              {size !== undefined && t`, ${size} in the whole log`}
             </span>
             {entries.hasNextPage && (
               <Button busy={entries.isFetchingNextPage} onClick={() => entries.fetchNextPage()}>
-                Show older entries
+                {t`Show older entries`}
               </Button>
             )}
           </div>
@@ -90,36 +93,36 @@ function Filters({ view, onApply }: { readonly view: AuditView; readonly onApply
     onApply({ ...draft, tool: draft.tool.trim(), conversation: draft.conversation.trim() });
   };
   return (
-    <form className={styles.filters} aria-label="Filter the log" onSubmit={submit}>
+    <form className={styles.filters} aria-label={t`Filter the log`} onSubmit={submit}>
       <SelectField
-        label="Event"
+        label={t`Event`}
         options={known(EVENTS, draft.event)}
         value={draft.event}
         onChange={(event) => change({ event: event.currentTarget.value })}
       />
       <SelectField
-        label="Outcome"
+        label={t`Outcome`}
         options={known(OUTCOMES, draft.outcome)}
         value={draft.outcome}
         onChange={(event) => change({ outcome: event.currentTarget.value })}
       />
       <Field
-        label="Tool"
+        label={t`Tool`}
         value={draft.tool}
         maxLength={128}
-        placeholder="any"
+        placeholder={t`any`}
         autoComplete="off"
         onChange={(event) => change({ tool: event.currentTarget.value })}
       />
       <Field
-        label="Conversation"
+        label={t`Conversation`}
         value={draft.conversation}
         maxLength={64}
-        placeholder="any"
+        placeholder={t`any`}
         autoComplete="off"
         onChange={(event) => change({ conversation: event.currentTarget.value })}
       />
-      <Button type="submit">Filter</Button>
+      <Button type="submit">{t`Filter`}</Button>
     </form>
   );
 }

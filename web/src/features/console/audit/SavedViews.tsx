@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from "react";
 import { Link } from "wouter";
+import { t } from "../../../language/t.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Field } from "../../../ui/Field.tsx";
 import { paths } from "../paths.ts";
@@ -18,9 +19,12 @@ export function SavedViews({ search }: { readonly search: string }) {
   };
   return (
     <details className={styles.saved}>
-      <summary>Saved views{views.length > 0 && ` (${views.length})`}</summary>
+      <summary>
+        {t`Saved views`}
+        {views.length > 0 && ` (${views.length})`}
+      </summary>
       <div className="stack">
-        {views.length === 0 && <p className="note">None yet. They are kept in this browser.</p>}
+        {views.length === 0 && <p className="note">{t`None yet. They are kept in this browser.`}</p>}
         <ul className={styles.list}>
           {views.map((view) => (
             <li key={view.name} className={styles.view}>
@@ -30,23 +34,23 @@ export function SavedViews({ search }: { readonly search: string }) {
               <Button
                 size="small"
                 variant="quiet"
-                aria-label={`Remove the view ${view.name}`}
+                aria-label={t`Remove the view ${view.name}`}
                 onClick={() => remove(view.name)}
               >
-                Remove
+                {t`Remove`}
               </Button>
             </li>
           ))}
         </ul>
         <form className={styles.form} onSubmit={submit}>
           <Field
-            label="Save this view as"
+            label={t`Save this view as`}
             value={name}
             maxLength={60}
             autoComplete="off"
             onChange={(event) => setName(event.currentTarget.value)}
           />
-          <Button type="submit">Save</Button>
+          <Button type="submit">{t`Save`}</Button>
         </form>
       </div>
     </details>

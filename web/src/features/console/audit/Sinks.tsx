@@ -1,7 +1,8 @@
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { ExactTime } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
-import { counted } from "../counted.ts";
 import { useReadsAll } from "../session.tsx";
 import { useSinks } from "./call-queries.ts";
 
@@ -11,10 +12,9 @@ export function SinkFaults() {
   return sinks.map(
     ({ name, behind, fault }) =>
       fault !== undefined && (
-        <Banner key={name} tone="waiting" title={`${name} takes no records: ${fault}`}>
+        <Banner key={name} tone="waiting" title={t`${name} takes no records: ${fault}`}>
           <p>
-            {counted(behind, "record waits", "records wait")} in the log and{" "}
-            {behind === 1 ? "is sent when it is back. It is not lost." : "are sent when it is back. None is lost."}
+            {t`${behind} {record waits|records wait} in the log and {is sent when it is back. It is not lost.|are sent when it is back. None is lost.}`}
           </p>
         </Banner>
       ),
@@ -29,19 +29,14 @@ export function Sinks() {
   return (
     <details>
       <summary>
-        The log is sent to {counted(sinks.length, "place", "places")}
-        {down.length > 0 && `, ${down.length} of them down`}
+        {t`The log is sent to ${sinks.length} {place|places}`}
+        {down.length > 0 && t`, ${down.length} of them down`}
       </summary>
       <ul>
         {sinks.map(({ name, kind, sent, behind, sentAt }) => (
           <li key={name}>
-            <VisibleText text={name} /> ({kind}): {sent.toLocaleString("en")} records sent,{" "}
-            {behind.toLocaleString("en")} behind
-            {sentAt !== undefined && (
-              <>
-                , last at <ExactTime at={sentAt} />
-              </>
-            )}
+            {rich`${<VisibleText text={name} />} (${kind}): ${sent} records sent, ${behind} behind`}
+            {sentAt !== undefined && <>{rich`, last at ${<ExactTime at={sentAt} />}`}</>}
           </li>
         ))}
       </ul>

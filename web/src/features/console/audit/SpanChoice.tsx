@@ -1,4 +1,5 @@
 import { useLocation, useSearch } from "wouter";
+import { t } from "../../../language/t.ts";
 import { SelectField } from "../../../ui/Field.tsx";
 import { RANGES } from "./calls-view.ts";
 import styles from "./SpanChoice.module.css";
@@ -17,7 +18,7 @@ export function SpanChoice() {
   return (
     <div className={styles.span}>
       <SelectField
-        label="Time"
+        label={t`Time`}
         options={RANGES.map(([value, words]) => [value, words])}
         value={range}
         onChange={(event) => navigate(`${path}?range=${event.currentTarget.value}`)}

@@ -1,4 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Digest } from "../../../ui/Digest.tsx";
@@ -14,15 +16,16 @@ export function Verification() {
     <div className="stack">
       <div className="row">
         <Button busy={check.isPending} onClick={() => check.mutate()}>
-          Verify the whole log
+          {t`Verify the whole log`}
         </Button>
         <span className="note">
-          The gateway verifies its own log. To verify it without the gateway, run <code>countersign audit verify</code>{" "}
-          on an export, or open{" "}
-          <a href={paths.verifier} download="verify.html">
-            verify.html
-          </a>{" "}
-          from a disk: one file that needs no network.
+          {rich`The gateway verifies its own log. To verify it without the gateway, run ${<code>countersign audit verify</code>} on an export, or open ${(
+            inner,
+          ) => (
+            <a href={paths.verifier} download="verify.html">
+              {inner}
+            </a>
+          )}<verify.html> from a disk: one file that needs no network.`}
         </span>
       </div>
       {check.isError && <Banner tone="danger" urgent title={explain(check.error)} />}
@@ -32,12 +35,12 @@ export function Verification() {
           urgent={!check.data.verified}
           title={
             check.data.verified
-              ? `${check.data.size.toLocaleString("en")} entries hash to the signed checkpoint`
-              : "The log does not match its checkpoint"
+              ? t`${check.data.size} entries hash to the signed checkpoint`
+              : t`The log does not match its checkpoint`
           }
         >
           <p>{check.data.detail}</p>
-          <Digest value={check.data.root} what="root" />
+          <Digest value={check.data.root} what={t`root`} />
         </Banner>
       )}
     </div>

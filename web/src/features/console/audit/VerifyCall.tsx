@@ -1,4 +1,7 @@
 import { useState } from "react";
+import { language } from "../../../language/language.ts";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { AuditedCall } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -13,7 +16,7 @@ import styles from "./VerifyCall.module.css";
 const STANDINGS: Readonly<Record<CheckedPart["standing"], string>> = {
   held: "✓ holds",
   failed: "✗ fails",
-  "not reached": "– not reached",
+  "not reached": t`– not reached`,
 };
 
 type Phase =
@@ -32,11 +35,11 @@ export function VerifyCall({ call }: { readonly call: AuditedCall }) {
         environment.fetchFile(paths.receipt(call.conversationId, call.callId)),
         import("../../../verifier/verify.ts"),
       ]);
-      if (!answer.ok) throw new CheckFailed("The gateway gave no receipt of this call.");
+      if (!answer.ok) throw new CheckFailed(t`The gateway gave no receipt of this call.`);
       const receipt = await answer.blob();
       const verdict = await checkFile(receipt);
       if (verdict.fault === null && !isOf(call, await receipt.text())) {
-        throw new CheckFailed("The gateway gave the receipt of another call.");
+        throw new CheckFailed(t`The gateway gave the receipt of another call.`);
       }
       setPhase({ kind: "checked", verdict });
     } catch (error) {
@@ -47,15 +50,16 @@ export function VerifyCall({ call }: { readonly call: AuditedCall }) {
     <div className="stack">
       <p>
         <Button busy={phase.kind === "checking"} onClick={verify}>
-          Verify this
+          {t`Verify this`}
         </Button>{" "}
         <span className="note">
-          Checks the receipt here in the browser. The page comes from the gateway that it checks: whoever doubts that
-          saves the{" "}
-          <a href={paths.verifier} download="verify.html">
-            verifier
-          </a>{" "}
-          and opens it from a disk.
+          {rich`Checks the receipt here in the browser. The page comes from the gateway that it checks: whoever doubts that saves the ${(
+            inner,
+          ) => (
+            <a href={paths.verifier} download="verify.html">
+              {inner}
+            </a>
+          )}<verifier> and opens it from a disk.`}
         </span>
       </p>
       <div role="status">{phase.kind === "checked" && <Outcome verdict={phase.verdict} />}</div>
@@ -77,15 +81,13 @@ function Outcome({ verdict }: { readonly verdict: Verdict }) {
   return (
     <>
       {fault === null ? (
-        <Banner tone="ok" title="The receipt holds" />
+        <Banner tone="ok" title={t`The receipt holds`} />
       ) : (
-        <Banner tone="danger" title="The receipt does not hold">
-          <p>
-            First wrong at <code>{fault.place}</code>: <VisibleText text={fault.detail} prose />
-          </p>
+        <Banner tone="danger" title={t`The receipt does not hold`}>
+          <p>{rich`First wrong at ${<code>{fault.place}</code>}: ${<VisibleText text={fault.detail} prose />}`}</p>
         </Banner>
       )}
-      <ul className={styles.parts} aria-label="What was checked">
+      <ul className={styles.parts} aria-label={t`What was checked`}>
         {parts.map(({ title, standing, detail }) => (
           <li key={title} data-standing={standing}>
             <span className={styles.standing}>{STANDINGS[standing]}</span> {title}{" "}
@@ -99,13 +101,13 @@ function Outcome({ verdict }: { readonly verdict: Verdict }) {
       </ul>
       <KeyValue
         rows={[
-          { name: "Key", value: <VisibleText text={key} /> },
-          { name: "Records under the checkpoint", value: size.toLocaleString("en") },
-          { name: "Root", value: <VisibleText text={root} /> },
-          { name: "Passkeys' signatures that hold", value: String(signatures) },
+          { name: t`Key`, value: <VisibleText text={key} /> },
+          { name: t`Records under the checkpoint`, value: size.toLocaleString(language) },
+          { name: t`Root`, value: <VisibleText text={root} /> },
+          { name: t`Passkeys' signatures that hold`, value: String(signatures) },
           ...anchors.map((each, place) => ({
-            name: `Anchor ${place + 1}`,
-            term: "Anchor",
+            name: t`Anchor ${place + 1}`,
+            term: t`Anchor`,
             value: <VisibleText text={each} prose />,
           })),
         ]}

@@ -1,34 +1,35 @@
+import { t } from "../../../language/t.ts";
 import type { AuditedCall, Reason } from "../../../protocol/generated.ts";
 import { DECISIONS } from "./calls-view.ts";
 import { wordOf } from "./outcome-words.ts";
 
 /** Why a call came to nothing, in a few words that go on after an outcome. */
 const REASONS: Readonly<Record<Reason, string>> = {
-  replayConflict: "sent twice with different content",
-  turnClosed: "its turn was over",
-  staleSnapshot: "the list of tools was out of date",
-  snapshotExpired: "the list of tools had expired",
-  wrongConnection: "sent over another connection",
-  notAdvertised: "not among the tools of its turn",
-  policyChanged: "the policy changed in the meantime",
-  policyFrozen: "everything was frozen",
-  schema: "the arguments do not fit the tool",
-  quotaExceeded: "a quota was used up",
-  forbidden: "no rule allows it",
-  denied: "a person said no",
-  approvalExpired: "nobody decided in time",
-  assertionInvalid: "the passkey's answer did not verify",
-  noCredential: "no passkey was there to sign it",
-  sessionEnded: "the turn or its session ended",
-  toolTimeout: "the tool took too long",
-  toolError: "the tool reported an error",
-  sourceUnavailable: "the tool's source could not be reached",
-  signInNeeded: "the tool's source asks for a sign-in",
-  sandboxUnavailable: "the sandbox was not available",
-  notInOrder: "asked for out of order",
-  earlierCallFailed: "an earlier step failed",
-  ledgerUnavailable: "it could not be recorded",
-  outcomeUnknown: "nobody knows whether it took effect",
+  replayConflict: t`sent twice with different content`,
+  turnClosed: t`its turn was over`,
+  staleSnapshot: t`the list of tools was out of date`,
+  snapshotExpired: t`the list of tools had expired`,
+  wrongConnection: t`sent over another connection`,
+  notAdvertised: t`not among the tools of its turn`,
+  policyChanged: t`the policy changed in the meantime`,
+  policyFrozen: t`everything was frozen`,
+  schema: t`the arguments do not fit the tool`,
+  quotaExceeded: t`a quota was used up`,
+  forbidden: t`no rule allows it`,
+  denied: t`a person said no`,
+  approvalExpired: t`nobody decided in time`,
+  assertionInvalid: t`the passkey's answer did not verify`,
+  noCredential: t`no passkey was there to sign it`,
+  sessionEnded: t`the turn or its session ended`,
+  toolTimeout: t`the tool took too long`,
+  toolError: t`the tool reported an error`,
+  sourceUnavailable: t`the tool's source could not be reached`,
+  signInNeeded: t`the tool's source asks for a sign-in`,
+  sandboxUnavailable: t`the sandbox was not available`,
+  notInOrder: t`asked for out of order`,
+  earlierCallFailed: t`an earlier step failed`,
+  ledgerUnavailable: t`it could not be recorded`,
+  outcomeUnknown: t`nobody knows whether it took effect`,
 };
 
 const DECISION_WORDS = new Map(DECISIONS);
@@ -40,7 +41,7 @@ export function reasonOf({ reason }: AuditedCall): string | undefined {
 
 /** How it ended. What a tool refuses before its start did not fail while it ran. */
 export function endOf({ outcome, startedAt }: AuditedCall): string {
-  return outcome === "executionError" && startedAt === undefined ? "Failed before it ran" : wordOf(outcome);
+  return outcome === "executionError" && startedAt === undefined ? t`Failed before it ran` : wordOf(outcome);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { CallFilter } from "../../../protocol/generated.ts";
 
 /** Which calls are shown and how, as written in the address: a view can be bookmarked, saved and sent. An empty text: any. */
@@ -27,7 +28,7 @@ const DEFAULT_RANGE = "24h";
 
 /** Value, words and length of each time that ends now. */
 export const RANGES: readonly (readonly [string, string, number])[] = [
-  ["1h", "Last hour", HOUR],
+  ["1h", t`Last hour`, HOUR],
   [DEFAULT_RANGE, "Last 24 hours", 24 * HOUR],
   ["7d", "Last 7 days", 7 * 24 * HOUR],
   ["30d", "Last 30 days", 30 * 24 * HOUR],
@@ -35,19 +36,19 @@ export const RANGES: readonly (readonly [string, string, number])[] = [
 ];
 
 export const DECISIONS: readonly (readonly [string, string])[] = [
-  ["auto", "Ran by itself"],
-  ["consented", "Allowed by a person"],
-  ["step-up-succeeded", "Signed with a passkey"],
-  ["step-up-failed", "Passkey did not verify"],
-  ["denied", "Denied"],
-  ["forbidden", "Forbidden"],
+  ["auto", t`Ran by itself`],
+  ["consented", t`Allowed by a person`],
+  ["step-up-succeeded", t`Signed with a passkey`],
+  ["step-up-failed", t`Passkey did not verify`],
+  ["denied", t`Denied`],
+  ["forbidden", t`Forbidden`],
 ];
 
 export const CALL_LABELS: readonly (readonly [NonNullable<CallFilter["label"]>, string])[] = [
-  ["public", "Public"],
-  ["internal", "Internal"],
-  ["confidential", "Confidential"],
-  ["high", "High"],
+  ["public", t`Public`],
+  ["internal", t`Internal`],
+  ["confidential", t`Confidential`],
+  ["high", t`High`],
 ];
 
 export const EMPTY_VIEW: CallsView = {
@@ -70,17 +71,17 @@ export const EMPTY_VIEW: CallsView = {
 
 /** What narrows a view, with the word that stands before the value. */
 export const NARROWING: readonly (readonly [keyof CallsView, string])[] = [
-  ["person", "Person"],
-  ["tool", "Tool"],
-  ["source", "Source"],
-  ["outcome", "Outcome"],
-  ["decision", "Decision"],
-  ["model", "Model"],
-  ["label", "Label"],
-  ["rule", "Rule"],
-  ["policy", "Policy"],
-  ["conversation", "Conversation"],
-  ["text", "Text"],
+  ["person", t`Person`],
+  ["tool", t`Tool`],
+  ["source", t`Source`],
+  ["outcome", t`Outcome`],
+  ["decision", t`Decision`],
+  ["model", t`Model`],
+  ["label", t`Label`],
+  ["rule", t`Rule`],
+  ["policy", t`Policy`],
+  ["conversation", t`Conversation`],
+  ["text", t`Text`],
 ];
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { AuditFilter } from "../../../protocol/generated.ts";
 
 /** Which entries are shown, as written in the address: a view can be bookmarked and sent. */
@@ -34,33 +35,33 @@ export function filterOf({ event, tool, outcome, conversation }: AuditView): Aud
 
 /** What most people look for; any other event can be typed into the address. */
 export const EVENTS: readonly (readonly [string, string])[] = [
-  ["", "Any event"],
-  ["call:intended", "Call about to run"],
-  ["call:closed", "Call closed"],
-  ["call:refused", "Call refused"],
-  ["call:found-unknown", "Call with unknown outcome"],
-  ["approval:requested", "Approval requested"],
-  ["approval:resolved", "Approval decided"],
-  ["assertion:refused", "Passkey answer refused"],
-  ["grant:issued", "Grant issued"],
-  ["grant:revoked", "Grant revoked"],
-  ["console-session:started", "Signed in"],
-  ["sign-in:refused", "Sign-in refused"],
-  ["policy:loaded", "Policy loaded"],
-  ["records:lost", "Records lost"],
-  ["audit-key:rotated", "Log's key changed"],
+  ["", t`Any event`],
+  ["call:intended", t`Call about to run`],
+  ["call:closed", t`Call closed`],
+  ["call:refused", t`Call refused`],
+  ["call:found-unknown", t`Call with unknown outcome`],
+  ["approval:requested", t`Approval requested`],
+  ["approval:resolved", t`Approval decided`],
+  ["assertion:refused", t`Passkey answer refused`],
+  ["grant:issued", t`Grant issued`],
+  ["grant:revoked", t`Grant revoked`],
+  ["console-session:started", t`Signed in`],
+  ["sign-in:refused", t`Sign-in refused`],
+  ["policy:loaded", t`Policy loaded`],
+  ["records:lost", t`Records lost`],
+  ["audit-key:rotated", t`Log's key changed`],
 ];
 
 /** The outcomes of requirement 002-43 and their labels. */
 export const OUTCOMES: readonly (readonly [string, string])[] = [
-  ["", "Any outcome"],
-  ["ok", "Ran"],
-  ["refusedByPolicy", "Refused by policy"],
-  ["deniedByUser", "Denied by a person"],
-  ["stepUpFailed", "Step-up failed"],
-  ["executionError", "Failed while running"],
-  ["timedOut", "Timed out"],
-  ["cancelled", "Cancelled"],
-  ["invalidArguments", "Invalid arguments"],
-  ["unknownTool", "Unknown tool"],
+  ["", t`Any outcome`],
+  ["ok", t`Ran`],
+  ["refusedByPolicy", t`Refused by policy`],
+  ["deniedByUser", t`Denied by a person`],
+  ["stepUpFailed", t`Step-up failed`],
+  ["executionError", t`Failed while running`],
+  ["timedOut", t`Timed out`],
+  ["cancelled", t`Cancelled`],
+  ["invalidArguments", t`Invalid arguments`],
+  ["unknownTool", t`Unknown tool`],
 ];

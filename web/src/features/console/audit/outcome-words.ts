@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { Tone } from "../../../ui/Tag.tsx";
 import { OUTCOMES } from "./filters.ts";
 
@@ -5,10 +6,10 @@ import { OUTCOMES } from "./filters.ts";
 export type Ending = "ran" | "stopped" | "failed" | "open";
 
 export const ENDINGS: readonly (readonly [Ending, string])[] = [
-  ["ran", "Ran"],
-  ["stopped", "Stopped"],
-  ["failed", "Failed"],
-  ["open", "Under way"],
+  ["ran", t`Ran`],
+  ["stopped", t`Stopped`],
+  ["failed", t`Failed`],
+  ["open", t`Under way`],
 ];
 
 const WORDS = new Map(OUTCOMES.filter(([outcome]) => outcome !== ""));
@@ -21,10 +22,10 @@ export function endingOf(outcome: string): Ending {
 }
 
 /** What a filter can ask for: every outcome, and calls that have none yet. */
-export const CALL_OUTCOMES: readonly (readonly [string, string])[] = [...WORDS, ["open", "Waiting or running"]];
+export const CALL_OUTCOMES: readonly (readonly [string, string])[] = [...WORDS, ["open", t`Waiting or running`]];
 
 export function wordOf(outcome: string): string {
-  return outcome === "open" ? "Under way" : (WORDS.get(outcome) ?? outcome);
+  return outcome === "open" ? t`Under way` : (WORDS.get(outcome) ?? outcome);
 }
 
 export const ENDING_TONES: Readonly<Record<Ending, Tone>> = {

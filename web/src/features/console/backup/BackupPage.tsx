@@ -1,5 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { BackupMade } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -29,44 +31,41 @@ export function BackupPage() {
   );
   return (
     <>
-      <PageHeading lead="One file with the whole record and the key that signs its log, kept on the gateway's machine. It does not hold the policy, the settings, the workspace or the models.">
-        Backup
+      <PageHeading
+        lead={t`One file with the whole record and the key that signs its log, kept on the gateway's machine. It does not hold the policy, the settings, the workspace or the models.`}
+      >
+        {t`Backup`}
       </PageHeading>
       {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
       {verificationNeeded && (
         <VerificationNeeded>
-          Whoever has a backup can read every call, so confirm that it is you. The browser asks for one of your
-          passkeys.
+          {t`Whoever has a backup can read every call, so confirm that it is you. The browser asks for one of your passkeys.`}
         </VerificationNeeded>
       )}
       {made !== null && (
-        <Banner
-          tone="ok"
-          title={`${made.records.toLocaleString("en")} records are backed up, and the copy was checked`}
-        >
-          <Digest value={made.root} what="root" />
+        <Banner tone="ok" title={t`${made.records} records are backed up, and the copy was checked`}>
+          <Digest value={made.root} what={t`root`} />
         </Banner>
       )}
       <div className="row">
         <Button variant="primary" busy={attempt.isPending} onClick={() => attempt.mutate()}>
-          {verificationNeeded ? "Confirm with your passkey" : "Make a backup"}
+          {verificationNeeded ? t`Confirm with your passkey` : t`Make a backup`}
         </Button>
         <span className="note">
-          The gateway goes on working meanwhile. <code>countersign restore FILE</code> puts one back.
+          {rich`The gateway goes on working meanwhile. ${<code>countersign restore FILE</code>} puts one back.`}
         </span>
       </div>
       {kept.isError && <Banner tone="danger" urgent title={explain(kept.error)} />}
-      {kept.isPending && <Spinner label="Looking for backups" />}
+      {kept.isPending && <Spinner label={t`Looking for backups`} />}
       {kept.data !== undefined && (
         <section className="stack" aria-labelledby="kept">
-          <h2 id="kept">Backups that are there</h2>
+          <h2 id="kept">{t`Backups that are there`}</h2>
           <p>
-            In <code>{kept.data.folder}</code>. Keep a copy on another machine: what lies on the disk of the record is
-            lost with it.
+            {rich`In ${<code>{kept.data.folder}</code>}. Keep a copy on another machine: what lies on the disk of the record is lost with it.`}
           </p>
           {kept.data.backups.length === 0 ? (
-            <EmptyState title="The console has made none yet">
-              <p>Those that the command line made elsewhere are not listed.</p>
+            <EmptyState title={t`The console has made none yet`}>
+              <p>{t`Those that the command line made elsewhere are not listed.`}</p>
             </EmptyState>
           ) : (
             <KeyValue

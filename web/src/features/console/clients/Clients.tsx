@@ -1,3 +1,5 @@
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { Client } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -18,16 +20,17 @@ export function Clients() {
   const clients = useClients();
   return (
     <>
-      <PageHeading lead="Programs that call your tools over MCP. What they call themselves is their own claim. Nothing that they send can answer a question; you do that here.">
-        Clients
+      <PageHeading
+        lead={t`Programs that call your tools over MCP. What they call themselves is their own claim. Nothing that they send can answer a question; you do that here.`}
+      >
+        {t`Clients`}
       </PageHeading>
       {clients.isError && <Banner tone="danger" urgent title={explain(clients.error)} />}
-      {clients.isPending && <Spinner label="Reading your clients" />}
+      {clients.isPending && <Spinner label={t`Reading your clients`} />}
       {clients.data?.length === 0 && (
-        <EmptyState title="No client is connected">
+        <EmptyState title={t`No client is connected`}>
           <p>
-            A program of this machine connects with <code>countersign mcp</code>, others by the address{" "}
-            <code>/mcp</code> and a yes of yours.
+            {rich`A program of this machine connects with ${<code>countersign mcp</code>}, others by the address ${<code>/mcp</code>} and a yes of yours.`}
           </p>
         </EmptyState>
       )}
@@ -46,25 +49,25 @@ function ClientCard({ client }: { readonly client: Client }) {
   const disconnect = useDisconnect();
   const toast = useToast();
   const onDisconnect = () =>
-    disconnect.mutate(client.clientId, { onSuccess: () => toast("The client was disconnected.") });
+    disconnect.mutate(client.clientId, { onSuccess: () => toast(t`The client was disconnected.`) });
   return (
     <Card as="li">
       <div className="row">
-        <h2>{client.name === "" ? "A client without a name" : <VisibleText text={client.name} />}</h2>
+        <h2>{client.name === "" ? t`A client without a name` : <VisibleText text={client.name} />}</h2>
         {client.version !== "" && <VisibleText text={client.version} />}
-        <Tag tone="accent">{client.transport === "stdio" ? "this machine" : "over HTTP"}</Tag>
+        <Tag tone="accent">{client.transport === "stdio" ? t`this machine` : t`over HTTP`}</Tag>
         {client.label !== "public" && <Tag tone="waiting">{client.label}</Tag>}
       </div>
       <KeyValue rows={rowsOf(client)} />
       {disconnect.isError && <Banner tone="danger" urgent title={explain(disconnect.error)} />}
       <div className="row">
         <Button variant="danger" busy={disconnect.isPending} onClick={onDisconnect}>
-          Disconnect
+          {t`Disconnect`}
         </Button>
         <span className="note">
           {client.transport === "stdio"
-            ? "Its editor may start it again: take it out of the editor's settings to be rid of it."
-            : "It has to ask you again before it can call anything."}
+            ? t`Its editor may start it again: take it out of the editor's settings to be rid of it.`
+            : t`It has to ask you again before it can call anything.`}
         </span>
       </div>
     </Card>
@@ -73,12 +76,12 @@ function ClientCard({ client }: { readonly client: Client }) {
 
 function rowsOf(client: Client): Row[] {
   return [
-    { name: "Acts for", value: client.principalName },
-    { name: "Since", value: <TimeAgo at={client.since} /> },
+    { name: t`Acts for`, value: client.principalName },
+    { name: t`Since`, value: <TimeAgo at={client.since} /> },
     {
-      name: "Last call",
-      value: client.lastCallAt === undefined ? "none yet" : <TimeAgo at={client.lastCallAt} />,
+      name: t`Last call`,
+      value: client.lastCallAt === undefined ? t`none yet` : <TimeAgo at={client.lastCallAt} />,
     },
-    { name: "Connections", value: String(client.connections) },
+    { name: t`Connections`, value: String(client.connections) },
   ];
 }

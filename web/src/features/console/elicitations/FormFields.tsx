@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { FormField } from "../../../protocol/generated.ts";
 import { CheckField, Field, SelectField } from "../../../ui/Field.tsx";
 import { segment } from "../../../ui/text-segments.ts";
@@ -96,16 +97,16 @@ function Choices({ field, chosen, onChange }: ChoicesProps) {
 /** The server's title, and always the name under which the value is sent. */
 function labelOf({ name, title, required }: FormField): string {
   const shown = title === undefined || title === name ? name : `${plain(title)} (${name})`;
-  return required ? shown : `${shown}, optional`;
+  return required ? shown : t`${shown}, optional`;
 }
 
 /** What goes into the field, in the console's own words. */
 function expected({ kind, format, least, most }: FormField): string {
-  const what = { text: format ?? "text", number: "number", integer: "whole number", boolean: "yes or no" };
-  const unit = kind === "text" ? " characters" : "";
+  const what = { text: format ?? t`text`, number: t`number`, integer: t`whole number`, boolean: t`yes or no` };
+  const unit = kind === "text" ? t` characters` : "";
   const bounds = [
-    least !== undefined && `at least ${least}${unit}`,
-    most !== undefined && `at most ${most}${unit}`,
+    least !== undefined && t`at least ${least}${unit}`,
+    most !== undefined && t`at most ${most}${unit}`,
   ].filter(Boolean);
   return [kind === "choice" || kind === "choices" ? "" : what[kind], ...bounds].filter(Boolean).join(", ");
 }

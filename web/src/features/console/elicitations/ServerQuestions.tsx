@@ -1,4 +1,6 @@
 import { type FormEvent, useState } from "react";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { Elicitation, ElicitationAction } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -21,7 +23,7 @@ export function ServerQuestions() {
   if (asked.length === 0) return null;
   return (
     <section className="stack" aria-labelledby="asked">
-      <h2 id="asked">Asked by servers</h2>
+      <h2 id="asked">{t`Asked by servers`}</h2>
       <ul className="stack">
         {asked.map((each) => (
           <Question key={each.id} asked={each} />
@@ -44,7 +46,7 @@ function Question({ asked }: { readonly asked: Elicitation }) {
       { elicitationId: asked.id, action, ...values },
       {
         onSuccess: () =>
-          toast(action === "accept" ? `Your answer went to ${source}.` : `Nothing was sent to ${source}.`),
+          toast(action === "accept" ? t`Your answer went to ${source}.` : t`Nothing was sent to ${source}.`),
       },
     );
   };
@@ -54,19 +56,16 @@ function Question({ asked }: { readonly asked: Elicitation }) {
   };
   return (
     <Card as="li" tone="waiting">
-      <form className="stack" onSubmit={onSubmit} autoComplete="off" aria-label={`Question of ${source}`}>
-        <h3>
-          The server <code>{source}</code> asks you
-        </h3>
-        <Banner tone="info" title="This is no approval">
+      <form className="stack" onSubmit={onSubmit} autoComplete="off" aria-label={t`Question of ${source}`}>
+        <h3>{rich`The server ${<code>{source}</code>} asks you`}</h3>
+        <Banner tone="info" title={t`This is no approval`}>
           <p>
-            The words and fields below are the server's own. Whatever they say, an answer approves nothing: it is sent
-            to <code>{source}</code> as you write it, and nowhere else. Write no password, key, code or card number.
+            {rich`The words and fields below are the server's own. Whatever they say, an answer approves nothing: it is sent to ${<code>{source}</code>} as you write it, and nowhere else. Write no password, key, code or card number.`}
           </p>
         </Banner>
         {asked.speaksOfSecrets && (
-          <Banner tone="danger" title="It speaks of passwords, keys or codes">
-            <p>Nobody needs yours here. Decline if you are asked for one.</p>
+          <Banner tone="danger" title={t`It speaks of passwords, keys or codes`}>
+            <p>{t`Nobody needs yours here. Decline if you are asked for one.`}</p>
           </Banner>
         )}
         <div className={styles.said}>
@@ -76,17 +75,17 @@ function Question({ asked }: { readonly asked: Elicitation }) {
         {answer.isError && <Banner tone="danger" urgent title={explain(answer.error)} />}
         <div className="row">
           <Tag>{asked.tool}</Tag>
-          <Countdown until={asked.expiresAt} label="Expires in" />
+          <Countdown until={asked.expiresAt} label={t`Expires in`} />
         </div>
         <div className="row">
           <Button type="submit" variant="primary" busy={answer.isPending} aria-disabled={!activated}>
-            Send to {source}
+            {t`Send to ${source}`}
           </Button>
           <Button variant="danger" aria-disabled={!activated || answer.isPending} onClick={() => give("decline")}>
-            Decline
+            {t`Decline`}
           </Button>
           <Button variant="quiet" aria-disabled={!activated || answer.isPending} onClick={() => give("cancel")}>
-            Give no answer
+            {t`Give no answer`}
           </Button>
         </div>
       </form>

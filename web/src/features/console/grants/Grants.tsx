@@ -1,4 +1,5 @@
 import { Link } from "wouter";
+import { t } from "../../../language/t.ts";
 import type { Grant } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -22,14 +23,16 @@ export function Grants() {
   const grants = useGrants();
   return (
     <>
-      <PageHeading lead="Approvals you gave for a turn or a session. Calls that a grant covers run without asking, until it expires, its uses are spent or you revoke it.">
-        Grants
+      <PageHeading
+        lead={t`Approvals you gave for a turn or a session. Calls that a grant covers run without asking, until it expires, its uses are spent or you revoke it.`}
+      >
+        {t`Grants`}
       </PageHeading>
       {grants.isError && <Banner tone="danger" urgent title={explain(grants.error)} />}
-      {grants.isPending && <Spinner label="Reading your grants" />}
+      {grants.isPending && <Spinner label={t`Reading your grants`} />}
       {grants.data?.length === 0 && (
-        <EmptyState title="No grant is in force">
-          <p>Every call that needs your approval asks for it.</p>
+        <EmptyState title={t`No grant is in force`}>
+          <p>{t`Every call that needs your approval asks for it.`}</p>
         </EmptyState>
       )}
       {grants.data !== undefined && grants.data.length > 0 && (
@@ -47,26 +50,24 @@ function GrantCard({ grant }: { readonly grant: Grant }) {
   const revoke = useRevokeGrant();
   const toast = useToast();
   const onRevoke = () =>
-    revoke.mutate(grant.id, { onSuccess: () => toast(`The grant for ${grant.tool} was revoked.`) });
+    revoke.mutate(grant.id, { onSuccess: () => toast(t`The grant for ${grant.tool} was revoked.`) });
   return (
     <Card as="li">
       <div className="row">
         <h2>
           <code>{grant.tool}</code>
         </h2>
-        <Tag tone="accent">{grant.scope === "turn" ? "this turn" : "this session"}</Tag>
-        <Countdown until={grant.expiresAt} label="Ends in" />
-        <span className="note">
-          used {grant.uses} of {grant.maxUses} times
-        </span>
+        <Tag tone="accent">{grant.scope === "turn" ? t`this turn` : t`this session`}</Tag>
+        <Countdown until={grant.expiresAt} label={t`Ends in`} />
+        <span className="note">{t`used ${grant.uses} of ${grant.maxUses} times`}</span>
       </div>
       <KeyValue rows={coverageRows(grant)} />
       {revoke.isError && <Banner tone="danger" urgent title={explain(revoke.error)} />}
       <div className="row">
         <Button variant="danger" busy={revoke.isPending} onClick={onRevoke}>
-          Revoke
+          {t`Revoke`}
         </Button>
-        <Link href={paths.approval(grant.approvalId)}>The approval it came from</Link>
+        <Link href={paths.approval(grant.approvalId)}>{t`The approval it came from`}</Link>
       </div>
     </Card>
   );
@@ -81,8 +82,8 @@ function coverageRows(grant: Grant): Row[] {
   const freed = grant.freed.map((name) => ({
     name,
     term: <VisibleText text={name} />,
-    value: <Tag tone="waiting">{grant.within ? describePattern(grant.within) : "any value"}</Tag>,
+    value: <Tag tone="waiting">{grant.within ? describePattern(grant.within) : t`any value`}</Tag>,
   }));
   const all = [...pinned, ...freed];
-  return all.length > 0 ? all : [{ name: "Arguments", value: "none" }];
+  return all.length > 0 ? all : [{ name: t`Arguments`, value: t`none` }];
 }

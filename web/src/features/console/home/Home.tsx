@@ -1,10 +1,11 @@
 import { lazy, Suspense } from "react";
 import { Link } from "wouter";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Card } from "../../../ui/Card.tsx";
 import { usePasskeys } from "../account/queries.ts";
 import { useBrokenGlass, useWaiting } from "../approvals/queries.ts";
-import { counted } from "../counted.ts";
 import { useElicitations } from "../elicitations/queries.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
@@ -24,14 +25,14 @@ export function Home() {
   const broken = useBrokenGlass().data ?? [];
   const waiting = useWaiting().mine;
   const asked = useElicitations().data ?? [];
-  const nothing = asked.length === 0 ? "Nothing waits for you" : "No call waits for you";
+  const nothing = asked.length === 0 ? t`Nothing waits for you` : t`No call waits for you`;
   const passkeys = usePasskeys().data;
   if (description === undefined) return null;
   const { session, agentOrigin } = description;
   return (
     <>
-      <PageHeading lead="The agent works in the shell. What it may not do on its own is decided here.">
-        Hello, {session.principalName}
+      <PageHeading lead={t`The agent works in the shell. What it may not do on its own is decided here.`}>
+        {t`Hello, ${session.principalName}`}
       </PageHeading>
       {broken.length > 0 && (
         <Suspense>
@@ -39,12 +40,11 @@ export function Home() {
         </Suspense>
       )}
       <div className={styles.cards}>
-        <Card as="section" label="Approvals" tone={waiting.length + asked.length > 0 ? "waiting" : "plain"}>
-          <h2>{waiting.length === 0 ? nothing : counted(waiting.length, "call waits", "calls wait")}</h2>
+        <Card as="section" label={t`Approvals`} tone={waiting.length + asked.length > 0 ? "waiting" : "plain"}>
+          <h2>{waiting.length === 0 ? nothing : t`${waiting.length} {call waits|calls wait}`}</h2>
           {asked.length > 0 && (
             <p>
-              {counted(asked.length, "question of a server waits", "questions of servers wait")} on the{" "}
-              <Link href={paths.approvals}>approvals page</Link>.
+              {rich`${asked.length} {question of a server waits|questions of servers wait} on the ${(inner) => <Link href={paths.approvals}>{inner}</Link>}<approvals page>.`}
             </p>
           )}
           {waiting[0] !== undefined && (
@@ -59,28 +59,27 @@ export function Home() {
               className={styles.link}
               href={waiting[0] === undefined ? paths.approvals : paths.approval(waiting[0].id)}
             >
-              {waiting.length === 0 ? "See what was decided" : "Review it"}
+              {waiting.length === 0 ? t`See what was decided` : t`Review it`}
             </Link>
           </p>
         </Card>
-        <Card as="section" label="Shell">
-          <h2>The shell</h2>
+        <Card as="section" label={t`Shell`}>
+          <h2>{t`The shell`}</h2>
           <p>
-            At <code>{agentOrigin.replace(/^https?:\/\//, "")}</code>. What needs your yes comes back to this console.
+            {rich`At ${<code>{agentOrigin.replace(/^https?:\/\//, "")}</code>}. What needs your yes comes back to this console.`}
           </p>
           <p className={styles.actions}>
             <StartWorking agentOrigin={agentOrigin} />
             <a className={styles.link} href={agentOrigin} target="_blank" rel="noreferrer">
-              Open the shell in another window
+              {t`Open the shell in another window`}
             </a>
           </p>
         </Card>
       </div>
       {passkeys?.length === 1 && (
-        <Banner tone="waiting" title="You have one passkey">
+        <Banner tone="waiting" title={t`You have one passkey`}>
           <p>
-            If you lose the device it is on, nobody can approve as you.{" "}
-            <Link href={paths.passkeys}>Add a second one</Link>.
+            {rich`If you lose the device it is on, nobody can approve as you. ${(inner) => <Link href={paths.passkeys}>{inner}</Link>}<Add a second one>.`}
           </p>
         </Banner>
       )}

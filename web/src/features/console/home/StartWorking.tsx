@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { useSession } from "../session.tsx";
 
@@ -10,7 +11,7 @@ export function StartWorking({ agentOrigin }: { readonly agentOrigin: string }) 
   };
   return (
     <Button variant="primary" onClick={start}>
-      Start working
+      {t`Start working`}
     </Button>
   );
 }

@@ -1,10 +1,12 @@
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { ConsoleSessionView, PolicyDescription } from "../../../protocol/generated.ts";
 import { Card } from "../../../ui/Card.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
+import { LanguageField } from "../../../ui/LanguageField.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { TimeAgo } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
-import { counted } from "../counted.ts";
 import { usePolicy, useReadinessProblems } from "./queries.ts";
 
 interface StatusProps {
@@ -18,24 +20,21 @@ export function Status({ session, passkeys }: StatusProps) {
   const policy = usePolicy().data;
   const problems = useReadinessProblems().data;
   return (
-    <Card as="section" label="Status">
-      <h2>Status</h2>
+    <Card as="section" label={t`Status`}>
+      <h2>{t`Status`}</h2>
       <KeyValue
         rows={[
-          { name: "Profile", value: session.profile },
+          { name: t`Profile`, value: session.profile },
           {
-            name: "Session",
-            value: (
-              <>
-                ends <TimeAgo at={session.expiresAt} />
-              </>
-            ),
+            name: t`Session`,
+            value: <>{rich`ends ${<TimeAgo at={session.expiresAt} />}`}</>,
           },
-          { name: "Passkeys", value: passkeys === undefined ? "…" : counted(passkeys, "passkey", "passkeys") },
-          ...(policy === undefined ? [] : [{ name: "Policy", value: <InForce policy={policy} /> }]),
-          { name: "Gateway", value: <Readiness problems={problems} /> },
+          { name: t`Passkeys`, value: passkeys === undefined ? "…" : t`${passkeys} {passkey|passkeys}` },
+          ...(policy === undefined ? [] : [{ name: t`Policy`, value: <InForce policy={policy} /> }]),
+          { name: t`Gateway`, value: <Readiness problems={problems} /> },
         ]}
       />
+      <LanguageField />
     </Card>
   );
 }
@@ -43,15 +42,14 @@ export function Status({ session, passkeys }: StatusProps) {
 function InForce({ policy }: { readonly policy: PolicyDescription }) {
   return (
     <>
-      {counted(policy.rules.length, "rule", "rules")} over {counted(policy.tools.length, "tool", "tools")}, version{" "}
-      <code title={policy.version}>{policy.version.slice(0, 12)}</code>
+      {rich`${policy.rules.length} {rule|rules} over ${policy.tools.length} {tool|tools}, version ${<code title={policy.version}>{policy.version.slice(0, 12)}</code>}`}
     </>
   );
 }
 
 function Readiness({ problems }: { readonly problems: readonly string[] | undefined }) {
   if (problems === undefined) return "…";
-  if (problems.length === 0) return <Tag tone="ok">ready</Tag>;
+  if (problems.length === 0) return <Tag tone="ok">{t`ready`}</Tag>;
   return (
     <ul>
       {problems.map((problem) => (

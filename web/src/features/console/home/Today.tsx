@@ -1,5 +1,7 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
+import { language } from "../../../language/language.ts";
+import { t } from "../../../language/t.ts";
 import { Card } from "../../../ui/Card.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { TimeAgo } from "../../../ui/TimeAgo.tsx";
@@ -23,24 +25,24 @@ export function Today() {
   const ended = (wanted: Ending) =>
     counted?.outcomes.reduce((sum, { outcome, calls }) => sum + (endingOf(outcome) === wanted ? calls : 0), 0);
   return (
-    <Card as="section" label="Today">
-      <h2>Today</h2>
+    <Card as="section" label={t`Today`}>
+      <h2>{t`Today`}</h2>
       <dl className={styles.figures}>
-        <Figure name={operator ? "calls" : "calls of yours"}>
-          <Link href={paths.audit}>{counted?.total.toLocaleString("en") ?? "…"}</Link>
+        <Figure name={operator ? t`calls` : t`calls of yours`}>
+          <Link href={paths.audit}>{counted?.total.toLocaleString(language) ?? "…"}</Link>
         </Figure>
-        <Figure name="of them did not run">{ended("stopped")?.toLocaleString("en") ?? "…"}</Figure>
-        <Figure name="of them failed">{ended("failed")?.toLocaleString("en") ?? "…"}</Figure>
+        <Figure name={t`of them did not run`}>{ended("stopped")?.toLocaleString(language) ?? "…"}</Figure>
+        <Figure name={t`of them failed`}>{ended("failed")?.toLocaleString(language) ?? "…"}</Figure>
         {operator && <LiveSessions />}
       </dl>
       {operator && (
-        <p>
-          <Link href={paths.backup}>Back up the record</Link>
+        <p className={styles.action}>
+          <Link href={paths.backup}>{t`Back up the record`}</Link>
         </p>
       )}
       {decided.length > 0 && (
         <>
-          <h3>Decided last</h3>
+          <h3>{t`Decided last`}</h3>
           <ul className={styles.decisions}>
             {decided.map((approval) => (
               <li key={approval.id}>
@@ -66,8 +68,8 @@ export function Today() {
 function LiveSessions() {
   const sessions = useAliveSessions().data;
   return (
-    <Figure name={sessions?.length === 1 ? "session of an agent is open" : "sessions of agents are open"}>
-      <Link href={paths.people}>{sessions?.length.toLocaleString("en") ?? "…"}</Link>
+    <Figure name={sessions?.length === 1 ? t`session of an agent is open` : t`sessions of agents are open`}>
+      <Link href={paths.people}>{sessions?.length.toLocaleString(language) ?? "…"}</Link>
     </Figure>
   );
 }

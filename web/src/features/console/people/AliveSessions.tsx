@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { t } from "../../../language/t.ts";
 import type { AliveSession } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -15,18 +16,19 @@ import { useAsk } from "../session.tsx";
 import { refetchPeople, useAliveSessions } from "./queries.ts";
 
 const LABELS = ["public", "internal", "confidential", "high"] as const;
+const LABEL_NAMES = { public: t`public`, internal: t`internal`, confidential: t`confidential`, high: t`high` } as const;
 
 /** The sessions in which agents work now, with the two things that take authority from one: a higher label, and its end. */
 export function AliveSessions() {
   const sessions = useAliveSessions();
   return (
     <section className="stack" aria-labelledby="alive">
-      <h2 id="alive">Sessions of the agent</h2>
+      <h2 id="alive">{t`Sessions of the agent`}</h2>
       {sessions.isError && <Banner tone="danger" urgent title={explain(sessions.error)} />}
-      {sessions.isPending && <Spinner label="Reading the sessions" />}
+      {sessions.isPending && <Spinner label={t`Reading the sessions`} />}
       {sessions.data?.length === 0 && (
-        <EmptyState title="No session is open">
-          <p>A session begins when somebody continues from this console to the shell, or connects a program.</p>
+        <EmptyState title={t`No session is open`}>
+          <p>{t`A session begins when somebody continues from this console to the shell, or connects a program.`}</p>
         </EmptyState>
       )}
       {sessions.data !== undefined && sessions.data.length > 0 && (
@@ -47,30 +49,30 @@ function SessionCard({ session }: { readonly session: AliveSession }) {
   const onSettled = () => refetchPeople(cache);
   const end = useMutation({
     mutationFn: () => ask("sessions/end", { sessionId: session.id }),
-    onSuccess: () => toast("The session has ended."),
+    onSuccess: () => toast(t`The session has ended.`),
     onSettled,
   });
   const restrict = useMutation({
     mutationFn: (label: AliveSession["label"]) => ask("sessions/restrict", { sessionId: session.id, label }),
-    onSuccess: () => toast("The session may do less now."),
+    onSuccess: () => toast(t`The session may do less now.`),
     onSettled,
   });
   const failure = end.error ?? restrict.error;
   // A label never falls, so what is lower is no choice.
-  const choices = LABELS.slice(LABELS.indexOf(session.label)).map((label) => [label, label] as const);
+  const choices = LABELS.slice(LABELS.indexOf(session.label)).map((label) => [label, LABEL_NAMES[label]] as const);
   return (
     <Card as="li">
       <KeyValue
         rows={[
-          { name: "Of", value: <VisibleText text={session.principalName} prose /> },
-          { name: "Session", value: <code>{session.id}</code> },
-          { name: "Ends", value: <TimeAgo at={session.expiresAt} /> },
+          { name: t`Of`, value: <VisibleText text={session.principalName} prose /> },
+          { name: t`Session`, value: <code>{session.id}</code> },
+          { name: t`Ends`, value: <TimeAgo at={session.expiresAt} /> },
         ]}
       />
       {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
       <SelectField
-        label="Label"
-        hint="A higher one lets it do less, at once and for as long as it lasts. It never falls."
+        label={t`Label`}
+        hint={t`A higher one lets it do less, at once and for as long as it lasts. It never falls.`}
         options={choices}
         value={session.label}
         disabled={choices.length === 1 || restrict.isPending}
@@ -78,7 +80,7 @@ function SessionCard({ session }: { readonly session: AliveSession }) {
       />
       <div>
         <Button variant="danger" busy={end.isPending} onClick={() => end.mutate()}>
-          End this session
+          {t`End this session`}
         </Button>
       </div>
     </Card>

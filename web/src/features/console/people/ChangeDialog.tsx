@@ -1,4 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { t } from "../../../language/t.ts";
 import type { Person } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -48,15 +49,17 @@ function OpenDialog({ person, change, you, onClose }: ChangeDialogProps & { read
       onClose={onClose}
       actions={
         <Button variant={gives ? "primary" : "danger"} busy={attempt.isPending} onClick={() => attempt.mutate()}>
-          {verificationNeeded ? "Confirm with your passkey" : label}
+          {verificationNeeded ? t`Confirm with your passkey` : label}
         </Button>
       }
     >
       <p>{does}</p>
-      {you && !gives && <Banner tone="waiting" title="This is you: your session here ends with it." />}
+      {you && !gives && <Banner tone="waiting" title={t`This is you: your session here ends with it.`} />}
       {verificationNeeded && (
         <VerificationNeeded>
-          {`${gives ? "This gives somebody authority here" : "Nothing brings back what is erased"}, so confirm that it is you. The browser asks for one of your passkeys.`}
+          {gives
+            ? t`This gives somebody authority here, so confirm that it is you. The browser asks for one of your passkeys.`
+            : t`Nothing brings back what is erased, so confirm that it is you. The browser asks for one of your passkeys.`}
         </VerificationNeeded>
       )}
       {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}

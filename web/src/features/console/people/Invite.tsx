@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { t } from "../../../language/t.ts";
 import type { InvitationLink } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -17,9 +18,9 @@ import { refetchPeople } from "./queries.ts";
 type Invited = "guest" | "operator" | "auditor";
 
 const PROFILES: readonly (readonly [Invited, string])[] = [
-  ["guest", "guest: works with the agent within the policy"],
-  ["auditor", "auditor: reads everybody's audit log, and can do nothing else"],
-  ["operator", "operator: also decides about policy, sources and people"],
+  ["guest", t`guest: works with the agent within the policy`],
+  ["auditor", t`auditor: reads everybody's audit log, and can do nothing else`],
+  ["operator", t`operator: also decides about policy, sources and people`],
 ];
 
 /** The way in for the next person: a link that enrols one, once. */
@@ -43,19 +44,19 @@ export function Invite() {
     attempt.mutate();
   };
   return (
-    <Card as="section" label="Invite somebody">
-      <h2>Invite somebody</h2>
+    <Card as="section" label={t`Invite somebody`}>
+      <h2>{t`Invite somebody`}</h2>
       {made !== null && <Made made={made} />}
       {verificationNeeded && (
         <VerificationNeeded>
-          Whoever has the link can enrol, so confirm that it is you. The browser asks for one of your passkeys.
+          {t`Whoever has the link can enrol, so confirm that it is you. The browser asks for one of your passkeys.`}
         </VerificationNeeded>
       )}
       {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
       <form className="stack" onSubmit={submit}>
         <Field
-          label="Name"
-          hint="As others will read it on approvals and in the audit log."
+          label={t`Name`}
+          hint={t`As others will read it on approvals and in the audit log.`}
           value={name}
           maxLength={100}
           required
@@ -63,14 +64,14 @@ export function Invite() {
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <SelectField
-          label="Profile"
+          label={t`Profile`}
           options={PROFILES}
           value={profile}
           onChange={(event) => setProfile(event.target.value as Invited)}
         />
         <div>
           <Button type="submit" variant="primary" busy={attempt.isPending} disabled={name.trim() === ""}>
-            {verificationNeeded ? "Confirm with your passkey" : "Make a link"}
+            {verificationNeeded ? t`Confirm with your passkey` : t`Make a link`}
           </Button>
         </div>
       </form>
@@ -80,16 +81,15 @@ export function Invite() {
 
 function Made({ made }: { readonly made: InvitationLink & { readonly name: string } }) {
   return (
-    <Banner tone="ok" title={`The link for ${made.name}`}>
+    <Banner tone="ok" title={t`The link for ${made.name}`}>
       <p>
         <VisibleText text={made.link} />
       </p>
       <div>
-        <CopyButton text={made.link} what="link" />
+        <CopyButton text={made.link} what={t`link`} />
       </div>
       <p>
-        It works once, for {spokenDuration(made.seconds * 1000)}, and is shown here only now. Whoever opens it first is
-        enrolled, so give it to nobody else.
+        {t`It works once, for ${spokenDuration(made.seconds * 1000)}, and is shown here only now. Whoever opens it first is enrolled, so give it to nobody else.`}
       </p>
     </Banner>
   );

@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { Person } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
@@ -15,15 +16,17 @@ export function People() {
   const gone = (people.data ?? []).filter(({ passkeys }) => passkeys === 0);
   return (
     <>
-      <PageHeading lead="Whoever is enrolled here signs in with a passkey of their own. What you take from somebody ends at once, in every window that they have open.">
-        People
+      <PageHeading
+        lead={t`Whoever is enrolled here signs in with a passkey of their own. What you take from somebody ends at once, in every window that they have open.`}
+      >
+        {t`People`}
       </PageHeading>
       {people.isError && <Banner tone="danger" urgent title={explain(people.error)} />}
-      {people.isPending && <Spinner label="Reading who is enrolled" />}
-      <Cards title="Enrolled" people={enrolled} />
+      {people.isPending && <Spinner label={t`Reading who is enrolled`} />}
+      <Cards title={t`Enrolled`} people={enrolled} />
       <Invite />
       <AliveSessions />
-      <Cards title="Without a passkey" people={gone} />
+      <Cards title={t`Without a passkey`} people={gone} />
     </>
   );
 }

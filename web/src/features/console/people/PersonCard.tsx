@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "../../../language/t.ts";
 import type { Person } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
@@ -22,18 +23,18 @@ export function PersonCard({ person }: { readonly person: Person }) {
           <VisibleText text={person.name} prose />
         </h3>
         <Tag tone={person.profile === "operator" ? "accent" : "plain"}>{person.profile}</Tag>
-        {you && <Tag tone="info">you</Tag>}
-        {person.suspended && <Tag tone="danger">suspended</Tag>}
+        {you && <Tag tone="info">{t`you`}</Tag>}
+        {person.suspended && <Tag tone="danger">{t`suspended`}</Tag>}
       </div>
       <KeyValue
         rows={[
-          { name: "Id", value: <code>{person.id}</code> },
-          { name: "Passkeys", value: String(person.passkeys) },
+          { name: t`Id`, value: <code>{person.id}</code> },
+          { name: t`Passkeys`, value: String(person.passkeys) },
           {
-            name: "Last passkey used",
-            value: person.lastUsedAt === undefined ? "none" : <TimeAgo at={person.lastUsedAt} />,
+            name: t`Last passkey used`,
+            value: person.lastUsedAt === undefined ? t`none` : <TimeAgo at={person.lastUsedAt} />,
           },
-          { name: "Sessions of the agent", value: String(person.sessions) },
+          { name: t`Sessions of the agent`, value: String(person.sessions) },
         ]}
       />
       {changes.length > 0 && (

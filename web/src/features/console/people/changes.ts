@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { ConsoleMethods } from "../../../protocol/contract.ts";
 import type { Person } from "../../../protocol/generated.ts";
 
@@ -14,7 +15,7 @@ interface Described {
   readonly done: string;
 }
 
-const VOID_LINKS = "Enrolment links that are open, also those of others, are void.";
+const VOID_LINKS = t`Enrolment links that are open, also those of others, are void.`;
 
 /** What the gateway calls somebody who was erased. */
 const ERASED_NAME = "(erased)";
@@ -22,40 +23,40 @@ const ERASED_NAME = "(erased)";
 /** Every change, in words. */
 export const CHANGES: Readonly<Record<Change, Described>> = {
   makeOperator: {
-    label: "Make operator",
+    label: t`Make operator`,
     gives: true,
-    does: `They may then change the policy, add sources, invite and remove people, and see everybody's audit log. Their sessions end, and they sign in again as an operator. ${VOID_LINKS}`,
-    done: "is an operator now",
+    does: t`They may then change the policy, add sources, invite and remove people, and see everybody's audit log. Their sessions end, and they sign in again as an operator. ${VOID_LINKS}`,
+    done: t`is an operator now`,
   },
   makeGuest: {
-    label: "Make guest",
+    label: t`Make guest`,
     gives: false,
-    does: `They can then do what the policy lets guests do. Their sessions end now, and they sign in again as a guest. ${VOID_LINKS}`,
-    done: "is a guest now",
+    does: t`They can then do what the policy lets guests do. Their sessions end now, and they sign in again as a guest. ${VOID_LINKS}`,
+    done: t`is a guest now`,
   },
   suspend: {
-    label: "Suspend",
+    label: t`Suspend`,
     gives: false,
-    does: `Their sessions end now, with everything that runs or waits in them, and no passkey of theirs signs in until you let them in again. ${VOID_LINKS}`,
-    done: "is suspended",
+    does: t`Their sessions end now, with everything that runs or waits in them, and no passkey of theirs signs in until you let them in again. ${VOID_LINKS}`,
+    done: t`is suspended`,
   },
   resume: {
-    label: "Let in again",
+    label: t`Let in again`,
     gives: true,
-    does: "They may sign in again with the passkeys that they had, as what they were.",
-    done: "may sign in again",
+    does: t`They may sign in again with the passkeys that they had, as what they were.`,
+    done: t`may sign in again`,
   },
   remove: {
-    label: "Remove",
+    label: t`Remove`,
     gives: false,
-    does: `Their sessions end now and their passkeys are gone for good: to come back they have to be invited as somebody new. What they did stays on record. ${VOID_LINKS}`,
-    done: "was removed",
+    does: t`Their sessions end now and their passkeys are gone for good: to come back they have to be invited as somebody new. What they did stays on record. ${VOID_LINKS}`,
+    done: t`was removed`,
   },
   erase: {
-    label: "Erase what is kept",
+    label: t`Erase what is kept`,
     gives: false,
-    does: "All their conversations, the arguments and results of their calls and their name are erased for good. That something was done, when and how it was decided stays on record, and so does this erasure. Files that were exported or backed up before still have it.",
-    done: "is erased",
+    does: t`All their conversations, the arguments and results of their calls and their name are erased for good. That something was done, when and how it was decided stays on record, and so does this erasure. Files that were exported or backed up before still have it.`,
+    done: t`is erased`,
   },
 };
 
