@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "../language/t.ts";
 import { Button } from "./Button.tsx";
 import { useAnnounce } from "./LiveRegion.tsx";
 
@@ -10,14 +11,14 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
     try {
       await navigator.clipboard.writeText(text);
       setCopied(true);
-      announce(`Copied ${what}.`);
+      announce(t`Copied ${what}.`);
     } catch {
-      announce(`The browser does not allow copying; select the ${what} instead.`);
+      announce(t`The browser does not allow copying; select the ${what} instead.`);
     }
   };
   return (
     <Button size="small" variant="quiet" onClick={copy} onBlur={() => setCopied(false)}>
-      {copied ? "Copied" : `Copy ${what}`}
+      {copied ? t`Copied` : t`Copy ${what}`}
     </Button>
   );
 }

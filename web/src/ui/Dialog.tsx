@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
+import { t } from "../language/t.ts";
 import { Button } from "./Button.tsx";
 import styles from "./Dialog.module.css";
 
@@ -16,7 +17,15 @@ export interface DialogProps {
 }
 
 /** The browser's own modal dialog: it traps focus, gives it back and hides the rest of the page by itself. */
-export function Dialog({ open, title, children, actions, cancelLabel = "Cancel", wide = false, onClose }: DialogProps) {
+export function Dialog({
+  open,
+  title,
+  children,
+  actions,
+  cancelLabel = t`Cancel`,
+  wide = false,
+  onClose,
+}: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {

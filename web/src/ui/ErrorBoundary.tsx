@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from "react";
+import { t } from "../language/t.ts";
 import { Banner } from "./Banner.tsx";
 import { Button } from "./Button.tsx";
 
@@ -30,10 +31,10 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundarySt
   override render(): ReactNode {
     if (!this.state.failed) return this.props.children;
     return (
-      <Banner tone="danger" urgent title={`${this.props.what} could not be shown`}>
-        <p>Nothing was decided or sent. Try again; if it happens again, reload the page.</p>
+      <Banner tone="danger" urgent title={t`${this.props.what} could not be shown`}>
+        <p>{t`Nothing was decided or sent. Try again; if it happens again, reload the page.`}</p>
         <div>
-          <Button onClick={() => this.setState({ failed: false })}>Try again</Button>
+          <Button onClick={() => this.setState({ failed: false })}>{t`Try again`}</Button>
         </div>
       </Banner>
     );

@@ -1,3 +1,4 @@
+import { t } from "../language/t.ts";
 import styles from "./JsonView.module.css";
 import { VisibleText } from "./VisibleText.tsx";
 
@@ -16,12 +17,12 @@ const OTHER_TYPE =
 
 /** A JSON value as a tree of plain text, its types told apart in words. Nothing in it becomes a link or markup. */
 export function JsonView({ value, openTo = 2, fold = true }: JsonViewProps) {
-  if (value === null) return <span className={styles.word}>nothing</span>;
+  if (value === null) return <span className={styles.word}>{t`nothing`}</span>;
   switch (typeof value) {
     case "string":
       return OTHER_TYPE.test(value) ? (
         <>
-          <span className={styles.word}>text </span>“<VisibleText text={value} />”
+          <span className={styles.word}>{t`text`} </span>“<VisibleText text={value} />”
         </>
       ) : (
         <VisibleText text={value} fold={fold} />
@@ -29,11 +30,11 @@ export function JsonView({ value, openTo = 2, fold = true }: JsonViewProps) {
     case "number":
       return (
         <>
-          <VisibleText text={String(value)} /> <span className={styles.word}>(number)</span>
+          <VisibleText text={String(value)} /> <span className={styles.word}>{t`(number)`}</span>
         </>
       );
     case "boolean":
-      return <span className={styles.word}>{value ? "yes" : "no"}</span>;
+      return <span className={styles.word}>{value ? t`yes` : t`no`}</span>;
     case "object":
       return Array.isArray(value) ? (
         <Branch
@@ -45,7 +46,7 @@ export function JsonView({ value, openTo = 2, fold = true }: JsonViewProps) {
         <Branch kind="object" entries={Object.entries(value)} openTo={openTo} />
       );
     default:
-      return <span className={styles.word}>no JSON value</span>;
+      return <span className={styles.word}>{t`no JSON value`}</span>;
   }
 }
 
@@ -57,8 +58,8 @@ interface BranchProps {
 
 function Branch({ kind, entries, openTo }: BranchProps) {
   if (entries.length === 0)
-    return <span className={styles.word}>{kind === "list" ? "empty list" : "empty object"}</span>;
-  const count = kind === "list" ? plural(entries.length, "item") : plural(entries.length, "field");
+    return <span className={styles.word}>{kind === "list" ? t`empty list` : t`empty object`}</span>;
+  const count = kind === "list" ? t`${entries.length} {item|items}` : t`${entries.length} {field|fields}`;
   return (
     <details className={styles.branch} open={openTo > 0}>
       <summary className={styles.summary}>{count}</summary>
@@ -74,8 +75,4 @@ function Branch({ kind, entries, openTo }: BranchProps) {
       </ul>
     </details>
   );
-}
-
-function plural(count: number, noun: string): string {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }

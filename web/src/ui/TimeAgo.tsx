@@ -1,7 +1,8 @@
+import { language } from "../language/language.ts";
 import { useHalfMinute } from "./clock.ts";
 import { relativeTime } from "./durations.ts";
 
-const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
+const exact = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium" });
 
 /** When something happened, in words; the exact local time is in its title. */
 export function TimeAgo({ at }: { readonly at: string }) {

@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useRef, useState } from "react";
+import { t } from "../language/t.ts";
 import { Button } from "./Button.tsx";
 import { useAnnounce } from "./LiveRegion.tsx";
 import styles from "./Toast.module.css";
@@ -41,10 +42,10 @@ export function ToastRegion({ children }: { readonly children: ReactNode }) {
     <Toasts value={show}>
       {children}
       {shown !== null && (
-        <section className={styles.toast} key={shown.id} aria-label="Notice">
+        <section className={styles.toast} key={shown.id} aria-label={t`Notice`}>
           <span>{shown.message}</span>
           <Button size="small" variant="quiet" onClick={() => setShown(null)}>
-            Dismiss
+            {t`Dismiss`}
           </Button>
         </section>
       )}

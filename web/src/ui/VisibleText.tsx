@@ -1,4 +1,7 @@
 import { useId, useMemo, useState } from "react";
+import { language } from "../language/language.ts";
+import { rich } from "../language/rich.ts";
+import { t } from "../language/t.ts";
 import { Button } from "./Button.tsx";
 import { classes } from "./classes.ts";
 import { foldText } from "./text-fold.ts";
@@ -22,7 +25,7 @@ export interface VisibleTextProps {
 export function VisibleText({ text, fold = true, prose = false }: VisibleTextProps) {
   const [open, setOpen] = useState(false);
   const folded = useMemo(() => (fold ? foldText(text) : undefined), [text, fold]);
-  if (text === "") return <span className={styles.empty}>empty text</span>;
+  if (text === "") return <span className={styles.empty}>{t`empty text`}</span>;
   if (folded === undefined) return <Shown text={text} prose={prose} />;
   return <Folded text={text} folded={folded} open={open} onToggle={() => setOpen(!open)} />;
 }
@@ -45,16 +48,16 @@ function Folded({ text, folded, open, onToggle }: FoldedProps) {
         ) : (
           <>
             <Shown text={folded.head} />
-            <span className={styles.gap}>{folded.hidden.toLocaleString("en")} characters are hidden here</span>
+            <span className={styles.gap}>{t`${folded.hidden} characters are hidden here`}</span>
             <Shown text={folded.tail} />
           </>
         )}
       </span>
       <span className={styles.note}>
-        {[...text].length.toLocaleString("en")} characters, SHA-256 <code>{digest ?? "…"}</code>
+        {rich`${[...text].length} characters, SHA-256 ${<code>{digest ?? "…"}</code>}`}
       </span>
       <Button size="small" aria-expanded={open} aria-controls={id} onClick={onToggle}>
-        {open ? "Show less" : "Show everything"}
+        {open ? t`Show less` : t`Show everything`}
       </Button>
     </span>
   );
@@ -83,14 +86,14 @@ function Part({ part }: { readonly part: Segment }) {
         <>
           <mark className={classes(styles.escape, part.breaks && part.count === 1 && styles.quiet)} title={part.name}>
             {part.code}
-            {part.count > 1 && ` × ${part.count.toLocaleString("en")}`}
+            {part.count > 1 && ` × ${part.count.toLocaleString(language)}`}
           </mark>
           {part.breaks && "\n"}
         </>
       );
     case "lookalike":
       return (
-        <mark className={styles.lookalike} title={`${part.code}, not the “${part.like}” it looks like`}>
+        <mark className={styles.lookalike} title={t`${part.code}, not the “${part.like}” it looks like`}>
           {part.text}
           <span className={styles.code}>{part.code}</span>
         </mark>

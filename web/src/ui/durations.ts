@@ -1,3 +1,6 @@
+import { language } from "../language/language.ts";
+import { t } from "../language/t.ts";
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -15,18 +18,18 @@ export function clockFace(milliseconds: number): string {
 /** `3 minutes`, the largest whole unit; what a screen reader says instead of a clock face. */
 export function spokenDuration(milliseconds: number): string {
   const left = Math.max(0, milliseconds);
-  if (left < MINUTE) return counted(Math.ceil(left / SECOND), "second");
-  if (left < HOUR) return counted(Math.ceil(left / MINUTE), "minute");
-  if (left < 2 * DAY) return counted(Math.ceil(left / HOUR), "hour");
-  return counted(Math.ceil(left / DAY), "day");
+  if (left < MINUTE) return t`${Math.ceil(left / SECOND)} {second|seconds}`;
+  if (left < HOUR) return t`${Math.ceil(left / MINUTE)} {minute|minutes}`;
+  if (left < 2 * DAY) return t`${Math.ceil(left / HOUR)} {hour|hours}`;
+  return t`${Math.ceil(left / DAY)} {day|days}`;
 }
 
 /** `5 minutes ago`, `just now`, `in 2 hours`; `then` and `now` are epoch milliseconds. */
 export function relativeTime(then: number, now: number): string {
   const apart = then - now;
   const size = Math.abs(apart);
-  if (size < 45 * SECOND) return "just now";
-  const format = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+  if (size < 45 * SECOND) return t`just now`;
+  const format = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
   if (size < HOUR) return format.format(Math.round(apart / MINUTE), "minute");
   if (size < DAY) return format.format(Math.round(apart / HOUR), "hour");
   return format.format(Math.round(apart / DAY), "day");
@@ -34,9 +37,5 @@ export function relativeTime(then: number, now: number): string {
 
 /** `1 byte`, `2,048 bytes`. */
 export function byteCount(count: number): string {
-  return `${count.toLocaleString("en")} byte${count === 1 ? "" : "s"}`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+  return t`${count} {byte|bytes}`;
 }

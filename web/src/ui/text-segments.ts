@@ -4,6 +4,7 @@
  * padding, look-alike letters.
  */
 
+import { t } from "../language/t.ts";
 export type Segment =
   /** Characters that look like what they are. */
   | { readonly kind: "plain"; readonly text: string }
@@ -27,36 +28,36 @@ const PADDING = 8;
 const STACKED_MARKS = 3;
 
 const NAMES: Readonly<Record<string, string>> = {
-  "\0": "null",
-  "\t": "tab",
-  "\n": "line break",
-  "\r": "carriage return",
-  "\u001b": "escape",
-  " ": "space",
-  "\u00a0": "no-break space",
-  "\u00ad": "soft hyphen",
-  "\u061c": "Arabic letter mark",
-  "\u200b": "zero-width space",
-  "\u200c": "zero-width non-joiner",
-  "\u200d": "zero-width joiner",
-  "\u200e": "left-to-right mark",
-  "\u200f": "right-to-left mark",
-  "\u2028": "line separator",
-  "\u2029": "paragraph separator",
-  "\u202a": "left-to-right embedding",
-  "\u202b": "right-to-left embedding",
-  "\u202c": "end of embedding",
-  "\u202d": "left-to-right override",
-  "\u202e": "right-to-left override",
-  "\u2060": "word joiner",
-  "\u2066": "left-to-right isolate",
-  "\u2067": "right-to-left isolate",
-  "\u2068": "first-strong isolate",
-  "\u2069": "end of isolate",
-  "\u2800": "blank braille cell",
-  "\u3000": "ideographic space",
-  "\u3164": "Hangul filler",
-  "\ufeff": "byte order mark",
+  "\0": t`null`,
+  "\t": t`tab`,
+  "\n": t`line break`,
+  "\r": t`carriage return`,
+  "\u001b": t`escape`,
+  " ": t`space`,
+  "\u00a0": t`no-break space`,
+  "\u00ad": t`soft hyphen`,
+  "\u061c": t`Arabic letter mark`,
+  "\u200b": t`zero-width space`,
+  "\u200c": t`zero-width non-joiner`,
+  "\u200d": t`zero-width joiner`,
+  "\u200e": t`left-to-right mark`,
+  "\u200f": t`right-to-left mark`,
+  "\u2028": t`line separator`,
+  "\u2029": t`paragraph separator`,
+  "\u202a": t`left-to-right embedding`,
+  "\u202b": t`right-to-left embedding`,
+  "\u202c": t`end of embedding`,
+  "\u202d": t`left-to-right override`,
+  "\u202e": t`right-to-left override`,
+  "\u2060": t`word joiner`,
+  "\u2066": t`left-to-right isolate`,
+  "\u2067": t`right-to-left isolate`,
+  "\u2068": t`first-strong isolate`,
+  "\u2069": t`end of isolate`,
+  "\u2800": t`blank braille cell`,
+  "\u3000": t`ideographic space`,
+  "\u3164": t`Hangul filler`,
+  "\ufeff": t`byte order mark`,
 };
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0" };
@@ -172,7 +173,7 @@ function classify(char: string, suspicious: boolean, marks: number): Segment {
 
 function escapeOf(char: string, count: number): Segment {
   const code = SHORT_ESCAPES[char] ?? codeOf(char);
-  return { kind: "escape", code, name: NAMES[char] ?? "character that cannot be seen", count, breaks: char === "\n" };
+  return { kind: "escape", code, name: NAMES[char] ?? t`character that cannot be seen`, count, breaks: char === "\n" };
 }
 
 /**
@@ -225,7 +226,7 @@ function countPadding(segments: readonly Segment[]): Segment[] {
       const edge = (first && index === 0) || last;
       const isPadding = piece.startsWith(" ") && (edge || piece.length >= PADDING);
       return isPadding
-        ? { ...(escapeOf(" ", piece.length) as Segment & { kind: "escape" }), code: "space" }
+        ? { ...(escapeOf(" ", piece.length) as Segment & { kind: "escape" }), code: t`space` }
         : { kind: "plain", text: piece };
     });
   });

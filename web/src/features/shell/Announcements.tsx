@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import type { AgentEvent } from "../../agent/events.ts";
+import { t } from "../../language/t.ts";
 import { useAnnounce } from "../../ui/LiveRegion.tsx";
 import type { Workspace } from "./workspace.ts";
 import type { WorkspaceState } from "./workspace-state.ts";
@@ -20,8 +21,8 @@ export function Announcements({ workspace, state }: { readonly workspace: Worksp
   const before = useRef(phase);
   useEffect(() => {
     if (before.current === phase) return;
-    if (phase === "lost") announce("The connection to the gateway is lost. Trying again.");
-    if (phase === "open" && before.current === "lost") announce("Connected again.");
+    if (phase === "lost") announce(t`The connection to the gateway is lost. Trying again.`);
+    if (phase === "open" && before.current === "lost") announce(t`Connected again.`);
     before.current = phase;
   }, [phase, announce]);
   return null;
@@ -30,21 +31,21 @@ export function Announcements({ workspace, state }: { readonly workspace: Worksp
 function sentenceFor(event: AgentEvent, actions: readonly string[]): string | null {
   switch (event.type) {
     case "turn:begun":
-      return "Responding.";
+      return t`Responding.`;
     case "action:begun":
       return actions.length > 0
-        ? `Step ${event.index + 1} of ${actions.length}: ${actions[event.index]}`
-        : `Step ${event.index + 1}.`;
+        ? t`Step ${event.index + 1} of ${actions.length}: ${actions[event.index] ?? ""}`
+        : t`Step ${event.index + 1}.`;
     case "approval:requested":
-      return `Approval needed: ${event.approval.summary}`;
+      return t`Approval needed: ${event.approval.summary}`;
     case "call:closed":
-      return event.result.outcome === "ok" ? null : "A call did not complete.";
+      return event.result.outcome === "ok" ? null : t`A call did not complete.`;
     case "turn:ended":
       return event.ending === "stopped"
-        ? "Stopped."
+        ? t`Stopped.`
         : event.ending === "failed"
-          ? "The answer was interrupted."
-          : "Complete.";
+          ? t`The answer was interrupted.`
+          : t`Complete.`;
     default:
       return null;
   }

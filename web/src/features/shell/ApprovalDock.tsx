@@ -1,5 +1,6 @@
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import type { CallCard } from "../../agent/conversation.ts";
+import { t } from "../../language/t.ts";
 import type { Approval, ToolDescriptor } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Countdown } from "../../ui/Countdown.tsx";
@@ -32,15 +33,13 @@ export function ApprovalDock({ workspace, cards }: DockProps) {
     <section
       ref={dock}
       className={styles.dock}
-      aria-label="Waiting for your approval"
+      aria-label={t`Waiting for your approval`}
       data-pane="approvals"
       tabIndex={-1}
     >
       <Waiting key={first.call.id} workspace={workspace} card={first} />
       {others.length > 0 && (
-        <p className={styles.more}>
-          {others.length} more {others.length === 1 ? "call waits" : "calls wait"} after this one.
-        </p>
+        <p className={styles.more}>{t`${others.length} more {call waits|calls wait} after this one.`}</p>
       )}
     </section>
   );
@@ -49,8 +48,8 @@ export function ApprovalDock({ workspace, cards }: DockProps) {
 /** What is still missing, in words. Who has approved is told on the console alone. */
 function needOf(approval: Approval | undefined): string {
   const { approvers = 1 } = approval?.needs ?? {};
-  if (approvers > 1) return `${approval?.given?.length ?? 0} of ${approvers} people have approved.`;
-  return approval?.kind === "stepUp" ? "Needs your passkey." : "Needs your consent.";
+  if (approvers > 1) return t`${approval?.given?.length ?? 0} of ${approvers} people have approved.`;
+  return approval?.kind === "stepUp" ? t`Needs your passkey.` : t`Needs your consent.`;
 }
 
 function Waiting({ workspace, card }: { readonly workspace: Workspace; readonly card: CallCard }) {
@@ -74,7 +73,7 @@ function Waiting({ workspace, card }: { readonly workspace: Workspace; readonly 
           </p>
         ))}
         <details className={styles.fold}>
-          <summary>Arguments</summary>
+          <summary>{t`Arguments`}</summary>
           <Arguments given={call.arguments} />
         </details>
       </div>
@@ -85,22 +84,22 @@ function Waiting({ workspace, card }: { readonly workspace: Workspace; readonly 
           aria-disabled={approvalId === undefined || undefined}
           onClick={() => approvalId !== undefined && workspace.openApproval(approvalId)}
         >
-          Open approval
+          {t`Open approval`}
         </Button>
-        <Button onClick={() => void workspace.cancelCall(call.id)}>Cancel call</Button>
+        <Button onClick={() => void workspace.cancelCall(call.id)}>{t`Cancel call`}</Button>
         <Button variant="quiet" busy={looking} onClick={() => void edit()}>
-          Edit and call again
+          {t`Edit and call again`}
         </Button>
         <span className={styles.left}>
-          {needOf(approval)} {approval !== undefined && <Countdown until={approval.expiresAt} label="Expires in" />}
+          {needOf(approval)} {approval !== undefined && <Countdown until={approval.expiresAt} label={t`Expires in`} />}
         </span>
       </div>
       {edited !== null && (
         <Suspense>
           <CallForm
             tool={edited}
-            title={`Edit the call of ${call.name}`}
-            action="Withdraw and call with these"
+            title={t`Edit the call of ${call.name}`}
+            action={t`Withdraw and call with these`}
             given={call.arguments}
             onClose={() => setEdited(null)}
             onCall={(given) => {

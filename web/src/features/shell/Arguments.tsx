@@ -1,3 +1,4 @@
+import { t } from "../../language/t.ts";
 import { JsonView } from "../../ui/JsonView.tsx";
 import { KeyValue } from "../../ui/KeyValue.tsx";
 import { VisibleText } from "../../ui/VisibleText.tsx";
@@ -9,5 +10,5 @@ export function Arguments({ given }: { readonly given: Readonly<Record<string, u
     term: <VisibleText text={name} />,
     value: <JsonView value={value} />,
   }));
-  return rows.length === 0 ? <p>None.</p> : <KeyValue rows={rows} />;
+  return rows.length === 0 ? <p>{t`None.`}</p> : <KeyValue rows={rows} />;
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "react";
+import { t } from "../../language/t.ts";
 import styles from "./AttachButton.module.css";
 
 type TakeFiles = (files: readonly File[]) => void;
@@ -11,8 +12,8 @@ export function AttachButton({ onFiles }: { readonly onFiles: TakeFiles }) {
       <button
         type="button"
         className={styles.attach}
-        aria-label="Attach files"
-        title="Attach files"
+        aria-label={t`Attach files`}
+        title={t`Attach files`}
         onClick={() => input.current?.click()}
       >
         <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">
@@ -31,7 +32,7 @@ export function AttachButton({ onFiles }: { readonly onFiles: TakeFiles }) {
         type="file"
         multiple
         tabIndex={-1}
-        aria-label="Files to attach"
+        aria-label={t`Files to attach`}
         onChange={({ currentTarget }) => {
           onFiles([...(currentTarget.files ?? [])]);
           // The same file may be chosen again after it was removed.

@@ -1,4 +1,5 @@
 import { useEffect, useId, useMemo, useRef, useState } from "react";
+import { t } from "../../language/t.ts";
 import type { ToolDescriptor } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
@@ -57,7 +58,7 @@ export function CallForm({ tool, title, action, given, onCall, onClose }: CallFo
         }}
       >
         <p className={styles.note}>{tool.description}</p>
-        {fields.length === 0 && <p>This tool takes no arguments.</p>}
+        {fields.length === 0 && <p>{t`This tool takes no arguments.`}</p>}
         {fields.map((field) => (
           <ArgumentField
             key={field.name}
@@ -81,18 +82,18 @@ interface ArgumentFieldProps {
 
 function ArgumentField({ field, text, error, onChange }: ArgumentFieldProps) {
   const { name, kind, required, options } = field;
-  const hint = [field.hint, kind === "json" && "As JSON"].filter(Boolean).join(". ") || undefined;
+  const hint = [field.hint, kind === "json" && t`As JSON`].filter(Boolean).join(". ") || undefined;
   const shared = { label: required ? name : `${name} (optional)`, hint, error, value: text };
   const isRequired = { "aria-required": required || undefined };
   switch (kind) {
     case "choice":
     case "yesNo": {
-      const known = kind === "choice" ? options : [["true", "Yes"] as const, ["false", "No"] as const];
+      const known = kind === "choice" ? options : [["true", t`Yes`] as const, ["false", t`No`] as const];
       return (
         <SelectField
           {...shared}
           {...isRequired}
-          options={[["", required ? "Choose one" : "Not given"], ...known]}
+          options={[["", required ? t`Choose one` : t`Not given`], ...known]}
           onChange={(event) => onChange(event.currentTarget.value)}
         />
       );

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, lazy, Suspense, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { t } from "../../language/t.ts";
 import type { ToolDescriptor } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
 import { AttachButton, useDroppedFiles } from "./AttachButton.tsx";
@@ -139,8 +140,8 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
           <textarea
             ref={field}
             className={styles.field}
-            aria-label="Message"
-            placeholder="Ask, or type / or @"
+            aria-label={t`Message`}
+            placeholder={t`Ask, or type / or @`}
             rows={Math.min(MAX_ROWS, text.split("\n").length)}
             value={text}
             data-pane-focus
@@ -163,11 +164,11 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
             <>
               {text.trim() !== "" && (
                 <Button type="submit" busy={sending}>
-                  Add to line
+                  {t`Add to line`}
                 </Button>
               )}
               <Button key="stop" variant="danger" onClick={() => void workspace.stopTurn()}>
-                Stop
+                {t`Stop`}
               </Button>
             </>
           ) : (
@@ -178,7 +179,7 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
               busy={sending}
               aria-disabled={text.trim() === "" || undefined}
             >
-              Send
+              {t`Send`}
             </Button>
           )}
         </div>
@@ -187,8 +188,8 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
         <Suspense>
           <CallForm
             tool={filledIn}
-            title={`Call ${filledIn.name}`}
-            action="Call"
+            title={t`Call ${filledIn.name}`}
+            action={t`Call`}
             given={{}}
             onClose={() => setFilledIn(null)}
             onCall={(given) => {

@@ -1,4 +1,5 @@
 import { lazy, Suspense, useEffect, useId, useRef, useState } from "react";
+import { t } from "../../language/t.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Countdown } from "../../ui/Countdown.tsx";
 import { useHalfMinute } from "../../ui/clock.ts";
@@ -15,6 +16,7 @@ import { usePins } from "./use-pins.ts";
 import type { Workspace } from "./workspace.ts";
 import type { ConversationRow, WorkspaceState } from "./workspace-state.ts";
 
+const ImportDialog = lazy(async () => ({ default: (await import("./import/ImportDialog.tsx")).ImportDialog }));
 const MessageSearchList = lazy(async () => ({ default: (await import("./MessageSearchList.tsx")).MessageSearchList }));
 
 interface ListProps {
@@ -37,15 +39,15 @@ export function ConversationSidebar({ workspace, state, open, onClose }: ListPro
   }, [open]);
   return (
     <>
-      <nav className={styles.side} aria-label="Conversations" data-pane="list" tabIndex={-1}>
+      <nav className={styles.side} aria-label={t`Conversations`} data-pane="list" tabIndex={-1}>
         <Rows workspace={workspace} state={state} pins={pins} onChosen={() => undefined} />
       </nav>
-      <dialog ref={sheet} className={styles.sheet} aria-label="Conversations" onClose={onClose}>
+      <dialog ref={sheet} className={styles.sheet} aria-label={t`Conversations`} onClose={onClose}>
         {open && (
           <>
             <div className={styles.close}>
               <Button variant="quiet" size="small" onClick={onClose}>
-                Close
+                {t`Close`}
               </Button>
             </div>
             <Rows workspace={workspace} state={state} pins={pins} onChosen={onClose} />
@@ -54,6 +56,16 @@ export function ConversationSidebar({ workspace, state, open, onClose }: ListPro
       </dialog>
     </>
   );
+}
+
+/** A space in an id would make two names of it. */
+function idOf(ids: string, label: string): string {
+  return ids + label.replaceAll(" ", "-");
+}
+
+/** Only a copy and what was imported begin with turns that are not their own. */
+function isImported({ conversation }: ConversationRow): boolean {
+  return conversation.parentId === undefined && conversation.inheritedTurns !== undefined;
 }
 
 type Pending = { readonly kind: "rename" | "delete"; readonly row: ConversationRow };
@@ -69,13 +81,10 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
   const now = useHalfMinute();
   const found = searchConversations(state.list ?? [], sought);
   const [pending, setPending] = useState<Pending | null>(null);
+  const [picked, setPicked] = useState<File | null>(null);
   const choose = (id: string | null) => {
     onChosen();
     void workspace.open(id);
-  };
-  const importFiles = (files: readonly File[]) => {
-    onChosen();
-    void workspace.library.import(files);
   };
   const continueInCopy = (id: string) => {
     onChosen();
@@ -84,30 +93,30 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
   return (
     <div className={styles.list}>
       <Button wide variant={state.currentId === null ? "secondary" : "primary"} onClick={() => choose(null)}>
-        New conversation
+        {t`New conversation`}
       </Button>
-      {state.list === null && <Spinner label="Loading" />}
+      {state.list === null && <Spinner label={t`Loading`} />}
       {state.list !== null && state.list.length > 0 && (
         <input
           className={styles.search}
           type="search"
-          aria-label="Search conversations"
-          placeholder="Search conversations"
+          aria-label={t`Search conversations`}
+          placeholder={t`Search conversations`}
           value={sought}
           onChange={(event) => setSought(event.currentTarget.value)}
         />
       )}
       {sought.trim() !== "" && found.length === 0 && (
         <p className={styles.none}>
-          {state.hasMore ? "None of the newest has these words." : "No title has these words."}
+          {state.hasMore ? t`None of the newest has these words.` : t`No title has these words.`}
         </p>
       )}
       {groupConversations(found, pins.pinned, now).map(({ label, rows }) => (
         <div key={label}>
-          <p id={`${ids}${label}`} className={styles.group}>
+          <p id={idOf(ids, label)} className={styles.group}>
             {label}
           </p>
-          <ul className={styles.rows} aria-labelledby={`${ids}${label}`}>
+          <ul className={styles.rows} aria-labelledby={idOf(ids, label)}>
             {rows.map((row) => (
               <li key={row.conversation.id} className={styles.row}>
                 <button
@@ -116,34 +125,35 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
                   aria-current={row.conversation.id === state.currentId ? "page" : undefined}
                   onClick={() => choose(row.conversation.id)}
                 >
-                  <span className={styles.title}>{row.conversation.title || "Untitled"}</span>
+                  <span className={styles.title}>{row.conversation.title || t`Untitled`}</span>
                   <span className={styles.when}>
                     <TimeAgo at={row.conversation.updatedAt} />
-                    {row.conversation.parentId !== undefined && <Tag>Branch</Tag>}
-                    {row.waiting > 0 && <Tag tone="waiting">Waiting</Tag>}
+                    {row.conversation.parentId !== undefined && <Tag>{t`Branch`}</Tag>}
+                    {isImported(row) && <Tag>{t`Imported`}</Tag>}
+                    {row.waiting > 0 && <Tag tone="waiting">{t`Waiting`}</Tag>}
                     {row.expiresAt !== null && <Countdown until={row.expiresAt} label="" />}
-                    {row.waiting === 0 && row.busy && <Tag tone="info">Running</Tag>}
+                    {row.waiting === 0 && row.busy && <Tag tone="info">{t`Running`}</Tag>}
                   </span>
                 </button>
                 <Menu
                   trigger={<span aria-hidden="true">⋯</span>}
-                  label={`More for ${row.conversation.title || "Untitled"}`}
+                  label={t`More for ${row.conversation.title || t`Untitled`}`}
                   items={[
-                    { label: "Rename", onSelect: () => setPending({ kind: "rename", row }) },
+                    { label: t`Rename`, onSelect: () => setPending({ kind: "rename", row }) },
                     {
-                      label: pins.pinned.has(row.conversation.id) ? "Unpin" : "Pin to the top",
+                      label: pins.pinned.has(row.conversation.id) ? t`Unpin` : t`Pin to the top`,
                       onSelect: () => pins.toggle(row.conversation.id),
                     },
-                    { label: "Continue in a copy", onSelect: () => continueInCopy(row.conversation.id) },
+                    { label: t`Continue in a copy`, onSelect: () => continueInCopy(row.conversation.id) },
                     {
-                      label: "Export as JSON",
+                      label: t`Export as JSON`,
                       onSelect: () => void workspace.library.export(row.conversation.id, "json"),
                     },
                     {
-                      label: "Export as Markdown",
+                      label: t`Export as Markdown`,
                       onSelect: () => void workspace.library.export(row.conversation.id, "md"),
                     },
-                    { label: "Delete", danger: true, onSelect: () => setPending({ kind: "delete", row }) },
+                    { label: t`Delete`, danger: true, onSelect: () => setPending({ kind: "delete", row }) },
                   ]}
                 />
               </li>
@@ -152,17 +162,22 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
         </div>
       ))}
       {sought.trim() !== "" && (
-        <Suspense fallback={<Spinner label="Searching" />}>
+        <Suspense fallback={<Spinner label={t`Searching`} />}>
           <MessageSearchList workspace={workspace} sought={sought} onChosen={onChosen} />
         </Suspense>
       )}
-      <FileChooser label="Import a conversation" accept=".json" onFiles={(files) => importFiles(files)}>
-        Import
+      <FileChooser label={t`Import conversations`} accept=".json" onFiles={([file]) => setPicked(file ?? null)}>
+        {t`Import`}
       </FileChooser>
       {state.hasMore && (
         <Button size="small" onClick={() => void workspace.library.loadOlder()}>
-          Show older
+          {t`Show older`}
         </Button>
+      )}
+      {picked !== null && (
+        <Suspense fallback={null}>
+          <ImportDialog workspace={workspace} file={picked} onClose={() => setPicked(null)} onImported={onChosen} />
+        </Suspense>
       )}
       {pending?.kind === "rename" && (
         <RenameDialog workspace={workspace} row={pending.row} onClose={() => setPending(null)} />
@@ -190,11 +205,11 @@ function RenameDialog({ workspace, row, onClose }: RowDialogProps) {
   return (
     <Dialog
       open
-      title="Rename conversation"
+      title={t`Rename conversation`}
       onClose={onClose}
       actions={
         <Button variant="primary" onClick={submit}>
-          Rename
+          {t`Rename`}
         </Button>
       }
     >
@@ -204,7 +219,12 @@ function RenameDialog({ workspace, row, onClose }: RowDialogProps) {
           submit();
         }}
       >
-        <Field label="Title" value={draft} maxLength={200} onChange={(event) => setDraft(event.currentTarget.value)} />
+        <Field
+          label={t`Title`}
+          value={draft}
+          maxLength={200}
+          onChange={(event) => setDraft(event.currentTarget.value)}
+        />
       </form>
     </Dialog>
   );
@@ -214,7 +234,7 @@ function DeleteDialog({ workspace, row, onClose }: RowDialogProps) {
   return (
     <Dialog
       open
-      title="Delete conversation?"
+      title={t`Delete conversation?`}
       onClose={onClose}
       actions={
         <Button
@@ -224,11 +244,11 @@ function DeleteDialog({ workspace, row, onClose }: RowDialogProps) {
             void workspace.library.delete(row.conversation.id);
           }}
         >
-          Delete
+          {t`Delete`}
         </Button>
       }
     >
-      <p>Its messages are deleted, and what still runs in it is cancelled. Its calls stay in the audit log.</p>
+      <p>{t`Its messages are deleted, and what still runs in it is cancelled. Its calls stay in the audit log.`}</p>
     </Dialog>
   );
 }

@@ -1,5 +1,6 @@
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { waitingCalls } from "../../agent/conversation.ts";
+import { t } from "../../language/t.ts";
 import type { SessionDescription } from "../../protocol/generated.ts";
 import { Spinner } from "../../ui/Spinner.tsx";
 import { ApprovalDock } from "./ApprovalDock.tsx";
@@ -65,12 +66,12 @@ export function ConversationView({ workspace, state, session }: ConversationView
             onChoose={(text) => void workspace.submit(text)}
           />
         ) : (
-          <Suspense fallback={<Spinner label="Opening the conversation" />}>
+          <Suspense fallback={<Spinner label={t`Opening the conversation`} />}>
             <Log
               key={state.currentId}
               view={state.log}
               place={state.place}
-              label={state.title || "Conversation"}
+              label={state.title || t`Conversation`}
               busy={state.busy}
               figures={state.figures}
               onCancelCall={(callId) => void workspace.cancelCall(callId)}

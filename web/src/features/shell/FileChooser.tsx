@@ -1,4 +1,5 @@
 import { type ReactNode, useRef } from "react";
+import { t } from "../../language/t.ts";
 import { Button } from "../../ui/Button.tsx";
 import styles from "./AttachButton.module.css";
 
@@ -24,7 +25,7 @@ export function FileChooser({ label, accept, children, onFiles }: FileChooserPro
         type="file"
         accept={accept}
         tabIndex={-1}
-        aria-label={`File: ${label}`}
+        aria-label={t`File: ${label}`}
         onChange={({ currentTarget }) => {
           onFiles([...(currentTarget.files ?? [])]);
           currentTarget.value = "";

@@ -1,4 +1,6 @@
 import { useEffect } from "react";
+import { rich } from "../../language/rich.ts";
+import { t } from "../../language/t.ts";
 import type { Grant } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
@@ -23,19 +25,20 @@ export function GrantsDialog({ workspace, grants, open, onClose }: GrantsProps) 
     if (open) void workspace.grants.load();
   }, [workspace, open]);
   return (
-    <Dialog open={open} title="Grants" cancelLabel="Close" onClose={onClose}>
-      {grants === null && <Spinner label="Loading" />}
+    <Dialog open={open} title={t`Grants`} cancelLabel={t`Close`} onClose={onClose}>
+      {grants === null && <Spinner label={t`Loading`} />}
       {grants?.length === 0 && (
-        <EmptyState title="No grant is in force">
-          <p>When you approve a call for a turn or for the session, it is listed here until it ends.</p>
+        <EmptyState title={t`No grant is in force`}>
+          <p>{t`When you approve a call for a turn or for the session, it is listed here until it ends.`}</p>
         </EmptyState>
       )}
       <ul className={styles.grants}>
         {grants?.map((grant) => (
           <li key={grant.id} className={styles.grant}>
             <p>
-              <code>{grant.tool}</code>, for {grant.scope === "session" ? "this session" : "its turn"}, ends{" "}
-              <TimeAgo at={grant.expiresAt} />, used {grant.uses} of {grant.maxUses} times
+              {grant.scope === "session"
+                ? rich`${<code>{grant.tool}</code>}, for this session, ends ${<TimeAgo at={grant.expiresAt} />}, used ${grant.uses} of ${grant.maxUses} times`
+                : rich`${<code>{grant.tool}</code>}, for its turn, ends ${<TimeAgo at={grant.expiresAt} />}, used ${grant.uses} of ${grant.maxUses} times`}
             </p>
             <Arguments given={grant.pins} />
             {grant.within !== undefined && (
@@ -44,11 +47,11 @@ export function GrantsDialog({ workspace, grants, open, onClose }: GrantsProps) 
               </p>
             )}
             {grant.within === undefined && grant.freed.length > 0 && (
-              <p className={styles.note}>Any value: {grant.freed.join(", ")}</p>
+              <p className={styles.note}>{t`Any value: ${grant.freed.join(", ")}`}</p>
             )}
             <div>
               <Button size="small" variant="danger" onClick={() => void workspace.grants.revoke(grant.id)}>
-                Revoke
+                {t`Revoke`}
               </Button>
             </div>
           </li>

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "react";
+import { t } from "../../language/t.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Spinner } from "../../ui/Spinner.tsx";
 import { TimeAgo } from "../../ui/TimeAgo.tsx";
@@ -36,10 +37,10 @@ export function MessageSearchList({ workspace, sought, onChosen }: FoundProps) {
     if (asked.current === text && found !== null) setResult(found);
   };
   return (
-    <section aria-label="In what was said">
-      <p className={styles.group}>In what was said</p>
-      {result === null && <Spinner label="Searching" />}
-      {result?.found.length === 0 && <p className={styles.none}>No message has these words.</p>}
+    <section aria-label={t`In what was said`}>
+      <p className={styles.group}>{t`In what was said`}</p>
+      {result === null && <Spinner label={t`Searching`} />}
+      {result?.found.length === 0 && <p className={styles.none}>{t`No message has these words.`}</p>}
       <ul className={styles.rows}>
         {result?.found.map(({ conversationId, turnId, title, role, excerpt, at }, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: what was found is only ever added to
@@ -57,7 +58,7 @@ export function MessageSearchList({ workspace, sought, onChosen }: FoundProps) {
               </span>
               <span className={styles.when}>
                 <span className={styles.title}>
-                  {role === "user" ? "You" : "Assistant"} in {title || "Untitled"}
+                  {role === "user" ? t`You in ${title || t`Untitled`}` : t`Assistant in ${title || t`Untitled`}`}
                 </span>
                 <TimeAgo at={at} />
               </span>
@@ -67,7 +68,7 @@ export function MessageSearchList({ workspace, sought, onChosen }: FoundProps) {
       </ul>
       {result?.cursor !== undefined && (
         <Button size="small" onClick={() => void more(result)}>
-          Show more
+          {t`Show more`}
         </Button>
       )}
     </section>

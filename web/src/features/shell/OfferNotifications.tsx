@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "../../language/t.ts";
 import { Button } from "../../ui/Button.tsx";
 import type { Notifier } from "./notifier.ts";
 import styles from "./OfferNotifications.module.css";
@@ -16,12 +17,12 @@ export function OfferNotifications({ notifier }: { readonly notifier: Notifier }
   };
   return (
     <p className={styles.offer}>
-      <span>Be told of questions while you look at something else?</span>
+      <span>{t`Be told of questions while you look at something else?`}</span>
       <Button size="small" variant="quiet" onClick={() => answer(() => void notifier.allow())}>
-        Tell me
+        {t`Tell me`}
       </Button>
       <Button size="small" variant="quiet" onClick={() => answer(notifier.decline)}>
-        No
+        {t`No`}
       </Button>
     </p>
   );

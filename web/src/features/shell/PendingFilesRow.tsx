@@ -1,3 +1,5 @@
+import { language } from "../../language/language.ts";
+import { t } from "../../language/t.ts";
 import { Button } from "../../ui/Button.tsx";
 import { VisibleText } from "../../ui/VisibleText.tsx";
 import type { PendingFile } from "./attachments.ts";
@@ -12,16 +14,20 @@ export interface PendingFilesRowProps {
 export function PendingFilesRow({ files, onRemove }: PendingFilesRowProps) {
   if (files.length === 0) return null;
   return (
-    <ul className={styles.files} aria-label="Attached files">
-      {files.map(({ name, bytes }, place) => (
+    <ul className={styles.files} aria-label={t`Attached files`}>
+      {files.map(({ name, bytes, data, mediaType }, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a file may be attached twice, and its place is what it is known by
         <li key={place} className={styles.file}>
+          {mediaType !== undefined && (
+            <img className={styles.picture} src={`data:${mediaType};base64,${data}`} alt={t`Preview of ${name}`} />
+          )}
           <span className={styles.name}>
             <VisibleText text={name} />
           </span>
           <span className={styles.size}>{sizeOf(bytes)}</span>
           <Button size="small" variant="quiet" onClick={() => onRemove(place)}>
-            Remove<span className="visually-hidden"> {name}</span>
+            {t`Remove`}
+            <span className="visually-hidden"> {name}</span>
           </Button>
         </li>
       ))}
@@ -30,6 +36,6 @@ export function PendingFilesRow({ files, onRemove }: PendingFilesRowProps) {
 }
 
 function sizeOf(bytes: number): string {
-  if (bytes < 1024) return bytes === 1 ? "1 byte" : `${bytes} bytes`;
-  return `${(bytes / 1024).toLocaleString("en", { maximumFractionDigits: 1 })} KB`;
+  if (bytes < 1024) return t`${bytes} {byte|bytes}`;
+  return t`${(bytes / 1024).toLocaleString(language, { maximumFractionDigits: 1 })} KB`;
 }

@@ -1,3 +1,4 @@
+import { t } from "../../language/t.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Tag } from "../../ui/Tag.tsx";
 import styles from "./QueuedTexts.module.css";
@@ -10,12 +11,12 @@ export function QueuedTexts({ workspace, state }: { readonly workspace: Workspac
   const { line } = workspace;
   if (queue.length === 0) return null;
   return (
-    <section className={styles.queue} aria-label="Next in line">
+    <section className={styles.queue} aria-label={t`Next in line`}>
       <div className={styles.head}>
-        <span>{busy ? headOf(queue, steering) : "Not sent, because the answer before was interrupted:"}</span>
+        <span>{busy ? headOf(queue, steering) : t`Not sent, because the answer before was interrupted:`}</span>
         {!busy && (
           <Button size="small" variant="primary" onClick={() => void line.sendNext(null)}>
-            Go on with these
+            {t`Go on with these`}
           </Button>
         )}
       </div>
@@ -26,17 +27,20 @@ export function QueuedTexts({ workspace, state }: { readonly workspace: Workspac
             <span className={styles.text} dir="auto">
               {text}
             </span>
-            {place < steering && <Tag tone="accent">Before the next step</Tag>}
+            {place < steering && <Tag tone="accent">{t`Before the next step`}</Tag>}
             {busy && place >= steering && !text.startsWith("/") && (
               <Button size="small" variant="quiet" onClick={() => line.steer(place)}>
-                Take in now<span className="visually-hidden"> {text}</span>
+                {t`Take in now`}
+                <span className="visually-hidden"> {text}</span>
               </Button>
             )}
             <Button size="small" variant="quiet" onClick={() => line.edit(place)}>
-              Edit<span className="visually-hidden"> {text}</span>
+              {t`Edit`}
+              <span className="visually-hidden"> {text}</span>
             </Button>
             <Button size="small" variant="quiet" onClick={() => line.remove(place)}>
-              Remove<span className="visually-hidden"> {text}</span>
+              {t`Remove`}
+              <span className="visually-hidden"> {text}</span>
             </Button>
           </li>
         ))}
@@ -46,6 +50,6 @@ export function QueuedTexts({ workspace, state }: { readonly workspace: Workspac
 }
 
 function headOf(queue: readonly string[], steering: number): string {
-  if (steering === 0) return "Sent when this answer is complete:";
-  return steering === queue.length ? "Taken in before the next step:" : "Next in line:";
+  if (steering === 0) return t`Sent when this answer is complete:`;
+  return steering === queue.length ? t`Taken in before the next step:` : t`Next in line:`;
 }

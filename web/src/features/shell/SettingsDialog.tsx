@@ -1,6 +1,8 @@
+import { t } from "../../language/t.ts";
 import type { ModelInfo } from "../../protocol/generated.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { CheckField, Field, SelectField, TextAreaField } from "../../ui/Field.tsx";
+import { LanguageField } from "../../ui/LanguageField.tsx";
 import { HOTTEST, LONGEST_INSTRUCTIONS, MOST_STEPS, type Settings } from "./settings.ts";
 
 interface SettingsDialogProps {
@@ -14,43 +16,44 @@ interface SettingsDialogProps {
 export function SettingsDialog({ settings, models, onChange, onClose }: SettingsDialogProps) {
   const change = (part: Partial<Settings>) => onChange({ ...settings, ...part });
   return (
-    <Dialog open title="Settings" cancelLabel="Close" onClose={onClose}>
+    <Dialog open title={t`Settings`} cancelLabel={t`Close`} onClose={onClose}>
       <SelectField
-        label="Colours"
+        label={t`Colours`}
         value={settings.theme}
         options={[
-          ["system", "As the system has them"],
-          ["light", "Light"],
-          ["dark", "Dark"],
+          ["system", t`As the system has them`],
+          ["light", t`Light`],
+          ["dark", t`Dark`],
         ]}
         onChange={({ currentTarget: { value } }) =>
           change({ theme: value === "light" || value === "dark" ? value : "system" })
         }
       />
+      <LanguageField />
       <SelectField
-        label="What sends"
+        label={t`What sends`}
         value={settings.sendKey}
         options={[
-          ["enter", "Enter"],
-          ["withCtrl", "Ctrl or Command with Enter"],
+          ["enter", t`Enter`],
+          ["withCtrl", t`Ctrl or Command with Enter`],
         ]}
         onChange={({ currentTarget: { value } }) => change({ sendKey: value === "withCtrl" ? value : "enter" })}
       />
       <CheckField
-        label="Sound"
-        hint="When a question waits, and when a turn of 20 seconds or more ends. Only this page rings; the console never does."
+        label={t`Sound`}
+        hint={t`When a question waits, and when a turn of 20 seconds or more ends. Only this page rings; the console never does.`}
         checked={settings.sound}
         onChange={({ currentTarget: { checked } }) => change({ sound: checked })}
       />
       <SelectField
-        label="Model to begin with"
+        label={t`Model to begin with`}
         value={settings.modelId}
-        options={[["", "The first one"], ...models.map(({ id, displayName }) => [id, displayName] as const)]}
+        options={[["", t`The first one`], ...models.map(({ id, displayName }) => [id, displayName] as const)]}
         onChange={(event) => change({ modelId: event.currentTarget.value })}
       />
       <Field
-        label="Temperature"
-        hint={`From 0, the likeliest words, to ${HOTTEST}. Calls of tools by a small model stay at 0.`}
+        label={t`Temperature`}
+        hint={t`From 0, the likeliest words, to ${HOTTEST}. Calls of tools by a small model stay at 0.`}
         type="number"
         min={0}
         max={HOTTEST}
@@ -61,8 +64,8 @@ export function SettingsDialog({ settings, models, onChange, onClose }: Settings
         }
       />
       <Field
-        label="Steps"
-        hint={`Rounds of tool calls in one turn, from 1 to ${MOST_STEPS}.`}
+        label={t`Steps`}
+        hint={t`Rounds of tool calls in one turn, from 1 to ${MOST_STEPS}.`}
         type="number"
         min={1}
         max={MOST_STEPS}
@@ -73,8 +76,8 @@ export function SettingsDialog({ settings, models, onChange, onClose }: Settings
         }
       />
       <TextAreaField
-        label="What you want of every answer"
-        hint="In your own words; the model reads them with its own instructions. They give it no authority."
+        label={t`What you want of every answer`}
+        hint={t`In your own words; the model reads them with its own instructions. They give it no authority.`}
         maxLength={LONGEST_INSTRUCTIONS}
         value={settings.instructions}
         onChange={(event) => change({ instructions: event.currentTarget.value })}

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from "react";
+import { t } from "../../language/t.ts";
 import type { ConnectionState } from "../../protocol/rpc.ts";
 import { ErrorBoundary } from "../../ui/ErrorBoundary.tsx";
 import { LiveRegion } from "../../ui/LiveRegion.tsx";
@@ -41,7 +42,7 @@ export function Shell({ environment }: { readonly environment: ShellEnvironment 
   if (signsIn)
     return (
       <main className={styles.notice}>
-        <Spinner label="Signing in" />
+        <Spinner label={t`Signing in`} />
       </main>
     );
   if (ended !== null) {
@@ -51,7 +52,7 @@ export function Shell({ environment }: { readonly environment: ShellEnvironment 
   if (state.session === null) return <NotConnected connection={state.connection} />;
   return (
     <LiveRegion>
-      <ErrorBoundary what="This page">
+      <ErrorBoundary what={t`This page`}>
         <Attention state={state} />
         <Announcements workspace={workspace} state={state} />
         <ConversationView workspace={workspace} state={state} session={state.session} />
@@ -65,13 +66,13 @@ function NotConnected({ connection }: { readonly connection: ConnectionState }) 
   if (connection.phase !== "lost")
     return (
       <main className={styles.notice}>
-        <Spinner label="Connecting" />
+        <Spinner label={t`Connecting`} />
       </main>
     );
   const { title, advice } = LOST[connection.cause];
   return (
     <main className={styles.notice}>
-      <Spinner label={`${title}. Trying again`} />
+      <Spinner label={t`${title}. Trying again`} />
       {connection.cause === "crowded" && <p>{advice}</p>}
     </main>
   );

@@ -1,3 +1,4 @@
+import { t } from "../../language/t.ts";
 import type { SocketRefusal } from "../../protocol/rpc.ts";
 import { Banner } from "../../ui/Banner.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -16,27 +17,29 @@ export function StatusBanners({ workspace, state }: { readonly workspace: Worksp
           <p>{LOST[connection.cause].advice}</p>
           <div>
             <Button size="small" onClick={() => workspace.retryNow()}>
-              Try now
+              {t`Try now`}
             </Button>
           </div>
         </Banner>
       )}
       {log.activity.kind === "modelAwaited" && (
-        <Banner tone="info" title={MODEL[log.activity.state ?? ""] ?? "The model is not ready yet"}>
-          <p>Your message waits for it. You can stop waiting at any time.</p>
+        <Banner tone="info" title={MODEL[log.activity.state ?? ""] ?? t`The model is not ready yet`}>
+          <p>{t`Your message waits for it. You can stop waiting at any time.`}</p>
         </Banner>
       )}
       {unfinishedTurn !== null && (
         <Banner
           tone="waiting"
-          title={unfinishedTurn.elsewhere ? "This conversation is open in another tab" : "This answer was interrupted"}
+          title={
+            unfinishedTurn.elsewhere ? t`This conversation is open in another tab` : t`This answer was interrupted`
+          }
         >
           <div className={styles.actions}>
             <Button size="small" variant="primary" onClick={() => void workspace.continueTurn()}>
-              {unfinishedTurn.elsewhere ? "Continue here" : "Continue"}
+              {unfinishedTurn.elsewhere ? t`Continue here` : t`Continue`}
             </Button>
             <Button size="small" onClick={() => void workspace.discardTurn()}>
-              {unfinishedTurn.elsewhere ? "Leave it there" : "End it"}
+              {unfinishedTurn.elsewhere ? t`Leave it there` : t`End it`}
             </Button>
           </div>
         </Banner>
@@ -48,7 +51,7 @@ export function StatusBanners({ workspace, state }: { readonly workspace: Worksp
               <WithCode text={problem} />
             </p>
             <Button size="small" variant="quiet" onClick={() => workspace.dismissProblem()}>
-              Dismiss
+              {t`Dismiss`}
             </Button>
           </div>
         </Banner>
@@ -59,17 +62,17 @@ export function StatusBanners({ workspace, state }: { readonly workspace: Worksp
 
 export const LOST: Readonly<Record<SocketRefusal, { readonly title: string; readonly advice: string }>> = {
   unreachable: {
-    title: "The gateway does not answer",
-    advice: "It may have been stopped, or be out of reach. What it has recorded is kept, and this page goes on trying.",
+    title: t`The gateway does not answer`,
+    advice: t`It may have been stopped, or be out of reach. What it has recorded is kept, and this page goes on trying.`,
   },
   crowded: {
-    title: "Too many tabs are open",
-    advice: "The gateway takes no more of them at once. Close some, and this page goes on by itself.",
+    title: t`Too many tabs are open`,
+    advice: t`The gateway takes no more of them at once. Close some, and this page goes on by itself.`,
   },
 };
 
 const MODEL: Readonly<Record<string, string>> = {
-  starting: "The model is starting",
-  crashed: "The model stopped and is being started again",
-  stopped: "The model was unloaded and is being loaded again",
+  starting: t`The model is starting`,
+  crashed: t`The model stopped and is being started again`,
+  stopped: t`The model was unloaded and is being loaded again`,
 };

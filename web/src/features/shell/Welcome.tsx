@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "../../language/t.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Seal } from "../../ui/Seal.tsx";
 import type { KeptTexts } from "./shell-environment.ts";
@@ -6,16 +7,16 @@ import styles from "./Welcome.module.css";
 
 /** Things that work in the sample workspace: one that runs by itself, one that asks first, one that needs the passkey. */
 const EXAMPLES: readonly { readonly text: string; readonly what: string }[] = [
-  { text: "what is in notes/?", what: "Runs by itself" },
-  { text: "save the words call Ana to notes/today.txt", what: "Asks you first" },
-  { text: "delete notes/old.txt", what: "Needs your passkey" },
+  { text: "what is in notes/?", what: t`Runs by itself` },
+  { text: "save the words call Ana to notes/today.txt", what: t`Asks you first` },
+  { text: "delete notes/old.txt", what: t`Needs your passkey` },
 ];
 
 /** The whole of how this works, shown until it is put away once. */
 const TOUR = [
-  "Write what you want done; @ names a file of the workspace, and / shows commands.",
-  "What only reads runs by itself, and what changes something waits until you decide on the console.",
-  "Whatever ran, was refused or was denied stands in the console's log, with who decided.",
+  t`Write what you want done; @ names a file of the workspace, and / shows commands.`,
+  t`What only reads runs by itself, and what changes something waits until you decide on the console.`,
+  t`Whatever ran, was refused or was denied stands in the console's log, with who decided.`,
 ];
 const TOUR_KEPT_AS = "tour";
 
@@ -35,17 +36,19 @@ export function Welcome({ name, kept, onChoose }: WelcomeProps) {
   return (
     <div className={styles.welcome} data-pane="log" tabIndex={-1}>
       <Seal size={40} />
-      <h2>What would you like to do, {name}?</h2>
-      <p>The model proposes. The gateway checks every call, and asks you on the console before anything is changed.</p>
+      <h2>{t`What would you like to do, ${name}?`}</h2>
+      <p>
+        {t`The model proposes. The gateway checks every call, and asks you on the console before anything is changed.`}
+      </p>
       {isNew && (
-        <section className={styles.tour} aria-label="How this works">
+        <section className={styles.tour} aria-label={t`How this works`}>
           <ol>
             {TOUR.map((sentence) => (
               <li key={sentence}>{sentence}</li>
             ))}
           </ol>
           <Button size="small" onClick={putAway}>
-            Got it
+            {t`Got it`}
           </Button>
         </section>
       )}

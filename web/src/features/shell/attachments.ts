@@ -1,31 +1,42 @@
 import { isObject } from "../../agent/parse.ts";
+import { t } from "../../language/t.ts";
 import type { ConversationExport } from "../../protocol/generated.ts";
 import { writeMarkdown } from "./conversation-markdown.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 import type { KeptTexts } from "./shell-environment.ts";
+import type { shrinkImage } from "./shrink-image.ts";
 
 /** A file that goes with the next message. `data` are its bytes in base64, as the gateway takes them. */
 export interface PendingFile {
   readonly name: string;
   readonly bytes: number;
   readonly data: string;
+  /** Of an image, which only models that see are shown. */
+  readonly mediaType?: string;
 }
+
+/** Draws an image anew so that it has at most so many bytes, or says why not. */
+export type ShrinkImage = typeof shrinkImage;
 
 /** What may be attached to one message. A message of the protocol has room for one file of the greatest size. */
 export const MOST_FILES = 5;
 const MOST_BYTES = 120 * 1024;
+const MOST_IMAGE_BYTES = 25 * 1024 * 1024;
 const NAME_LENGTH = 200;
 
 /** A file as a browser hands it over. */
-export type GivenFile = Pick<File, "name" | "size" | "arrayBuffer">;
+export type GivenFile = Pick<File, "name" | "size" | "type" | "arrayBuffer">;
 
 /** The files that go with the next message of a conversation. They survive a reload, in this browser only. */
 export class PendingFiles {
   readonly #kept: KeptTexts;
   readonly #known = new Map<string | null, readonly PendingFile[]>();
 
-  constructor(kept: KeptTexts) {
+  readonly #shrink: ShrinkImage;
+
+  constructor(kept: KeptTexts, shrink: ShrinkImage) {
     this.#kept = kept;
+    this.#shrink = shrink;
   }
 
   of(conversationId: string | null): readonly PendingFile[] {
@@ -55,8 +66,8 @@ export class PendingFiles {
     let problem: string | null = null;
     for (const file of files) {
       const why =
-        this.of(conversationId).length >= MOST_FILES ? `At most ${MOST_FILES} files go with a message.` : null;
-      const read = why === null ? await readFile(file) : { problem: why };
+        this.of(conversationId).length >= MOST_FILES ? t`At most ${MOST_FILES} files go with a message.` : null;
+      const read = why === null ? await readFile(file, this.#shrink) : { problem: why };
       if ("problem" in read) problem = read.problem;
       else this.#write(conversationId, [...this.of(conversationId), read]);
     }
@@ -90,10 +101,18 @@ function nameOf(conversationId: string | null): string {
   return `files:${conversationId ?? "new"}`;
 }
 
-async function readFile(file: GivenFile): Promise<PendingFile | { readonly problem: string }> {
+async function readFile(file: GivenFile, shrink: ShrinkImage): Promise<PendingFile | { readonly problem: string }> {
   const name = file.name.slice(-NAME_LENGTH) || "unnamed";
+  if (file.size > MOST_IMAGE_BYTES) return { problem: t`${name} is too large.` };
+  if (isImage(file)) {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    if (!hasImageBytes(bytes)) return { problem: t`${name} is no PNG, JPEG or WebP image.` };
+    const drawn = await shrink(name, bytes, MOST_BYTES);
+    if (typeof drawn === "string") return { problem: drawn };
+    return { name, bytes: drawn.bytes.length, data: toBase64(drawn.bytes), mediaType: drawn.mediaType };
+  }
   if (file.size > MOST_BYTES)
-    return { problem: `${name} is too large: at most ${MOST_BYTES / 1024} KB of text can be attached.` };
+    return { problem: t`${name} is too large: at most ${MOST_BYTES / 1024} KB of text can be attached.` };
   const bytes = new Uint8Array(await file.arrayBuffer());
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -102,10 +121,21 @@ async function readFile(file: GivenFile): Promise<PendingFile | { readonly probl
     if (imported !== null) return imported;
   } catch {
     return {
-      problem: `${name} is not text. Text, CSV, Markdown, JSON and code can be attached; no model here sees images.`,
+      problem: t`${name} is not text. Text, CSV, Markdown, JSON, code and images (PNG, JPEG, WebP) can be attached.`,
     };
   }
   return { name, bytes: bytes.length, data: toBase64(bytes) };
+}
+
+/** A drawing in SVG is text, and is taken as such: nobody is shown it as a picture. */
+function isImage({ type }: GivenFile): boolean {
+  return type.startsWith("image/") && type !== "image/svg+xml";
+}
+
+/** What it is called is no matter: it is by its first bytes that it is decoded. */
+function hasImageBytes(bytes: Uint8Array): boolean {
+  const head = String.fromCharCode(...bytes.subarray(0, 14));
+  return head.startsWith("\x89PNG\r\n\x1a\n") || head.startsWith("\xff\xd8\xff") || /^RIFF[\s\S]{4}WEBPVP/.test(head);
 }
 
 /** An exported conversation as people read it; null for every other text. What it says is somebody's claim, as in any file. */
@@ -133,5 +163,11 @@ function toBase64(bytes: Uint8Array): string {
 
 function isPendingFile(value: unknown): value is PendingFile {
   const file = value as Partial<PendingFile> | null;
-  return typeof file?.name === "string" && typeof file.bytes === "number" && typeof file.data === "string";
+  return (
+    typeof file?.name === "string" && typeof file.bytes === "number" && typeof file.data === "string" && isPicture(file)
+  );
+}
+
+function isPicture({ mediaType }: Partial<PendingFile>): boolean {
+  return mediaType === undefined || mediaType === "image/jpeg";
 }

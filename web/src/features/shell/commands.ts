@@ -1,4 +1,5 @@
 import type { Command } from "../../agent/slash.ts";
+import { t } from "../../language/t.ts";
 import type { ModelInfo } from "../../protocol/generated.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 import type { AgentClient } from "./shell-environment.ts";
@@ -10,6 +11,8 @@ export interface CommandContext {
   findModel(): Promise<ModelInfo | null>;
   /** The conversation on the screen, or a new one named after `text`. */
   conversationFor(text: string): Promise<OpenConversation>;
+  /** Whether images go with the next message. */
+  hasImages(): boolean;
   /** Send ahead what the person has attached. Whether all of it came in. */
   sendFiles(conversation: OpenConversation): Promise<boolean>;
 }
@@ -46,11 +49,18 @@ export async function runCommand(command: Command, typed: string, context: Comma
 
 async function sendMessage(text: string, context: CommandContext): Promise<CommandOutcome> {
   const model = await context.findModel();
-  if (model === null) return refused("No model is available. `countersign doctor` says what is missing.");
+  if (model === null) return refused(t`No model is available. \`countersign doctor\` says what is missing.`);
+  if (context.hasImages() && !seesImages(model))
+    return refused(t`${model.displayName} sees no images. Remove what you attached, or choose a model that does.`);
   const conversation = await context.conversationFor(text);
   if (!(await context.sendFiles(conversation)))
-    return refused("What you attached was not taken in, so the message was not sent. Remove the file, or try again.");
+    return refused(t`What you attached was not taken in, so the message was not sent. Remove the file, or try again.`);
   return takenIf(await conversation.sendMessage(text, model));
+}
+
+/** A model that is led step by step is shown text alone. */
+function seesImages({ seesImages: sees, tier = "native" }: ModelInfo): boolean {
+  return sees === true && tier === "native";
 }
 
 async function showTools(
@@ -67,7 +77,7 @@ async function showTools(
     return TAKEN;
   }
   const tool = tools.find(({ name }) => name === command.name);
-  if (tool === undefined) return refused(`There is no tool called \`${command.name}\` here.`);
+  if (tool === undefined) return refused(t`There is no tool called \`${command.name}\` here.`);
   const obstacle = obstacles.find((each) => each.tools.includes(tool.name));
   conversation.apply({ type: "panel:shown", panel: { kind: "tool", tool, obstacle } });
   return TAKEN;

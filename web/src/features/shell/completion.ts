@@ -1,4 +1,5 @@
 import { type CommandInfo, suggestCommands } from "../../agent/slash.ts";
+import { t } from "../../language/t.ts";
 import type { ToolDescriptor } from "../../protocol/generated.ts";
 
 /** What the text before the caret could be completed with, and from where on. */
@@ -85,7 +86,7 @@ export function suggestPaths(
     return {
       key: path,
       label: isFolder ? `${name}/` : name,
-      what: isFolder ? "Folder" : "",
+      what: isFolder ? t`Folder` : "",
       from,
       insert: isFolder ? `@${path}/` : `${/\s/.test(path) ? `"${path}"` : path} `,
       goesOn: isFolder,

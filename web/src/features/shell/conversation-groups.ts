@@ -1,3 +1,5 @@
+import { language } from "../../language/language.ts";
+import { t } from "../../language/t.ts";
 import type { ConversationRow } from "./workspace-state.ts";
 
 /** Conversations that stand under one heading. */
@@ -7,7 +9,7 @@ export interface ConversationGroup {
 }
 
 const DAY_MS = 86_400_000;
-const month = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
+const month = new Intl.DateTimeFormat(language, { month: "long", year: "numeric" });
 
 /** Pinned ones first, then by the day of their last use, in the order in which they come. `now` is in epoch milliseconds. */
 export function groupConversations(
@@ -15,10 +17,10 @@ export function groupConversations(
   pinned: ReadonlySet<string>,
   now: number,
 ): readonly ConversationGroup[] {
-  const groups = new Map<string, ConversationRow[]>([["Pinned", []]]);
+  const groups = new Map<string, ConversationRow[]>([[t`Pinned`, []]]);
   for (const row of rows) {
     const { id, updatedAt } = row.conversation;
-    const label = pinned.has(id) ? "Pinned" : dayOf(Date.parse(updatedAt), now);
+    const label = pinned.has(id) ? t`Pinned` : dayOf(Date.parse(updatedAt), now);
     groups.set(label, [...(groups.get(label) ?? []), row]);
   }
   return [...groups].flatMap(([label, members]) => (members.length === 0 ? [] : [{ label, rows: members }]));
@@ -33,9 +35,9 @@ export function searchConversations(rows: readonly ConversationRow[], sought: st
 /** A day in words, by the calendar of where the person is. */
 function dayOf(moment: number, now: number): string {
   const today = new Date(now).setHours(0, 0, 0, 0);
-  if (moment >= today) return "Today";
+  if (moment >= today) return t`Today`;
   // A day has 23 hours when the clocks change.
-  if (moment >= new Date(today - DAY_MS / 2).setHours(0, 0, 0, 0)) return "Yesterday";
-  if (moment >= today - 6 * DAY_MS) return "The last seven days";
+  if (moment >= new Date(today - DAY_MS / 2).setHours(0, 0, 0, 0)) return t`Yesterday`;
+  if (moment >= today - 6 * DAY_MS) return t`The last seven days`;
   return month.format(moment);
 }

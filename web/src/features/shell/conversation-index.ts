@@ -1,3 +1,4 @@
+import { t } from "../../language/t.ts";
 import type { Conversation, ConversationForked } from "../../protocol/generated.ts";
 import { writeMarkdown } from "./conversation-markdown.ts";
 import type { AgentClient } from "./shell-environment.ts";
@@ -54,6 +55,13 @@ export class ConversationIndex {
       : [conversation, ...known];
   }
 
+  /** Stores conversations where they belong by their last use. */
+  putInOrder(conversations: readonly Conversation[]): void {
+    for (const each of conversations) this.put(each);
+    this.#conversations =
+      this.#conversations?.toSorted((one, other) => other.updatedAt.localeCompare(one.updatedAt)) ?? null;
+  }
+
   async rename(id: string, title: string): Promise<void> {
     const { conversation } = await this.#client.call("conversations/rename", { conversationId: id, title });
     this.put(conversation);
@@ -104,6 +112,6 @@ export function titleFrom(text: string): string {
 function titleOfCommand(typed: string): string {
   const [command = "", name] = typed.slice(1).split(/\s+/);
   if (name === undefined || name === "") return `${command.charAt(0).toUpperCase()}${command.slice(1)}`;
-  if (command === "call") return `Call of ${name}`;
-  return command === "inspect" ? `The tool ${name}` : typed.slice(1);
+  if (command === "call") return t`Call of ${name}`;
+  return command === "inspect" ? t`The tool ${name}` : typed.slice(1);
 }

@@ -1,12 +1,15 @@
+import { t } from "../../language/t.ts";
 import type { ConversationExport, ToolResult } from "../../protocol/generated.ts";
+import { isForeign } from "./foreign.ts";
 
 /** What was said and done in a conversation, for people: calls with arguments and results, each result marked with its source. */
 export function writeMarkdown({ conversation, exportedAt, messages, calls }: ConversationExport): string {
   const results = new Map(calls.map(({ call, result }) => [call.id, result]));
   const parts = messages.flatMap((message) => {
-    if (message.role === "user") return [`## You\n\n${message.content}`];
+    const source = message.provenance === "imported" ? t` (imported, not in this record)` : "";
+    if (message.role === "user") return [`## You${source}\n\n${message.content}`];
     if (message.role !== "assistant") return [];
-    const said = message.content.trim() === "" ? [] : [`## Assistant\n\n${message.content}`];
+    const said = message.content.trim() === "" ? [] : [`## Assistant${source}\n\n${message.content}`];
     const called = (message.toolCalls ?? []).map((call) =>
       [
         `### Call of \`${call.name}\``,
@@ -21,11 +24,11 @@ export function writeMarkdown({ conversation, exportedAt, messages, calls }: Con
 }
 
 function describeResult(result: ToolResult | undefined): string {
-  if (result === undefined) return "No result is on record.";
-  const { outcome, reason, error, content, trust } = result;
+  if (result === undefined) return t`No result is on record.`;
+  const { outcome, reason, error, content } = result;
   const why = [reason, error].filter(Boolean).join(": ");
   const words = `Outcome: ${outcome}${why === "" ? "" : ` (${why})`}`;
-  const source = trust === "untrusted" ? ", external and not verified" : "";
+  const source = isForeign(result) ? t`, from outside and not verified` : "";
   return content === "" ? `${words}.` : `${words}${source}.\n\n${fenced(content, "text")}`;
 }
 

@@ -1,5 +1,4 @@
-import type { ConversationExport } from "../../protocol/generated.ts";
-import type { GivenFile } from "./attachments.ts";
+import type { Conversation, ConversationExport } from "../../protocol/generated.ts";
 import type { ConversationIndex } from "./conversation-index.ts";
 import { type SearchResult, searchMessages } from "./message-search.ts";
 import type { OpenConversations } from "./open-conversations.ts";
@@ -12,8 +11,6 @@ export interface LibraryParts {
   readonly environment: Pick<ShellEnvironment, "saveFile">;
   currentId(): string | null;
   open(id: string | null): Promise<void>;
-  /** Take files for the next message of the conversation on the screen. */
-  attach(files: readonly GivenFile[]): Promise<void>;
   /** Does something that may fail, and says so in words if it does. Gives whether it was done. */
   attempt(work: () => Promise<unknown>): Promise<boolean>;
 }
@@ -56,11 +53,11 @@ export class Library {
     });
   }
 
-  /** Begin a conversation with an exported one attached: what it says is as untrusted as any file. */
-  async import(files: readonly GivenFile[]): Promise<void> {
-    if (files.length === 0) return;
-    await this.#parts.open(null);
-    await this.#parts.attach(files);
+  /** Put conversations into the list that the gateway has just taken over, and show the only one. */
+  async show(imported: readonly Conversation[]): Promise<void> {
+    this.#parts.index.putInOrder(imported);
+    const [first] = imported;
+    await this.#parts.open(imported.length === 1 && first !== undefined ? first.id : this.#parts.currentId());
   }
 
   /** All that is stored of some conversations; null, with the reason said, where one cannot be had. */

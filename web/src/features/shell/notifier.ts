@@ -1,3 +1,4 @@
+import { t } from "../../language/t.ts";
 import type { Approval } from "../../protocol/generated.ts";
 import type { KeptTexts } from "./shell-environment.ts";
 
@@ -27,9 +28,8 @@ export function browserNotifier(kept: KeptTexts): Notifier {
     tell: ({ id, tool, kind }, onOpen) => {
       if (!isThere || Notification.permission !== "granted" || (!document.hidden && document.hasFocus())) return;
       // Nothing that a model has written: it would stand outside of every page that marks it as such.
-      const needs = kind === "stepUp" ? "your passkey" : "your consent";
-      const notification = new Notification("Your approval is needed", {
-        body: `A call of ${tool} needs ${needs}.`,
+      const notification = new Notification(t`Your approval is needed`, {
+        body: kind === "stepUp" ? t`A call of ${tool} needs your passkey.` : t`A call of ${tool} needs your consent.`,
         tag: id,
         silent: true,
       });

@@ -1,4 +1,5 @@
 import { isObject } from "../../agent/parse.ts";
+import { t } from "../../language/t.ts";
 
 export type ArgumentKind = "line" | "text" | "number" | "integer" | "choice" | "yesNo" | "json";
 
@@ -46,7 +47,7 @@ function fieldOf(name: string, required: boolean, schema: Schema): SchemaField {
     name,
     kind: choices !== null ? "choice" : kindOf(name, schema.type),
     required,
-    hint: [description, boundsOf(schema), usual !== "" && `Left empty: ${usual}`].filter(Boolean).join(". "),
+    hint: [description, boundsOf(schema), usual !== "" && t`Left empty: ${usual}`].filter(Boolean).join(". "),
     options: choices?.map((value) => [JSON.stringify(value), wordsOf(value)] as const) ?? [],
     schema,
   };
@@ -78,14 +79,14 @@ function resolve(schema: unknown, root: Schema): Schema {
 }
 
 function boundsOf({ minimum, maximum }: Schema): string {
-  if (typeof minimum === "number" && typeof maximum === "number") return `From ${minimum} to ${maximum}`;
-  if (typeof minimum === "number") return `At least ${minimum}`;
-  return typeof maximum === "number" ? `At most ${maximum}` : "";
+  if (typeof minimum === "number" && typeof maximum === "number") return t`From ${minimum} to ${maximum}`;
+  if (typeof minimum === "number") return t`At least ${minimum}`;
+  return typeof maximum === "number" ? t`At most ${maximum}` : "";
 }
 
 function wordsOf(value: unknown): string {
-  if (typeof value === "string") return value === "" ? "nothing" : value;
-  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "string") return value === "" ? t`nothing` : value;
+  if (typeof value === "boolean") return value ? t`yes` : t`no`;
   return JSON.stringify(value);
 }
 
@@ -146,9 +147,9 @@ function readField({ kind, schema }: SchemaField, text: string): Reading {
 function readText({ minLength, maxLength, pattern }: Schema, text: string): Reading {
   const { length } = [...text];
   if (typeof minLength === "number" && length < minLength)
-    return { error: minLength === 1 ? "This has to be given" : `At least ${minLength} characters` };
-  if (typeof maxLength === "number" && length > maxLength) return { error: `At most ${maxLength} characters` };
-  if (typeof pattern === "string" && !fits(pattern, text)) return { error: `This has to fit the pattern ${pattern}` };
+    return { error: minLength === 1 ? t`This has to be given` : t`At least ${minLength} characters` };
+  if (typeof maxLength === "number" && length > maxLength) return { error: t`At most ${maxLength} characters` };
+  if (typeof pattern === "string" && !fits(pattern, text)) return { error: t`This has to fit the pattern ${pattern}` };
   return { value: text };
 }
 
@@ -163,10 +164,10 @@ function fits(pattern: string, text: string): boolean {
 
 function readNumber({ minimum, maximum }: Schema, text: string, whole: boolean): Reading {
   const value = Number(text);
-  if (text === "" || !Number.isFinite(value)) return { error: "This is no number" };
-  if (whole && !Number.isSafeInteger(value)) return { error: "This has to be a whole number" };
-  if (typeof minimum === "number" && value < minimum) return { error: `At least ${minimum}` };
-  if (typeof maximum === "number" && value > maximum) return { error: `At most ${maximum}` };
+  if (text === "" || !Number.isFinite(value)) return { error: t`This is no number` };
+  if (whole && !Number.isSafeInteger(value)) return { error: t`This has to be a whole number` };
+  if (typeof minimum === "number" && value < minimum) return { error: t`At least ${minimum}` };
+  if (typeof maximum === "number" && value > maximum) return { error: t`At most ${maximum}` };
   return { value };
 }
 
@@ -180,9 +181,11 @@ function readJson({ type }: Schema, text: string): Reading {
     const value: unknown = JSON.parse(text);
     const isKind = typeof type === "string" ? JSON_KINDS[type] : undefined;
     if (isKind !== undefined && !isKind(value))
-      return { error: type === "object" ? "This has to be an object, like {}" : "This has to be a list, like []" };
+      return { error: type === "object" ? t`This has to be an object, like {}` : t`This has to be a list, like []` };
     return { value };
   } catch (error) {
-    return { error: `This is no JSON: ${error instanceof Error ? error.message : "it cannot be read"}` };
+    return {
+      error: error instanceof Error ? t`This is no JSON: ${error.message}` : t`This is no JSON: it cannot be read`,
+    };
   }
 }

@@ -1,10 +1,12 @@
 import type { Fetch } from "../../agent/chat.ts";
 import { isoDay } from "../../agent/days.ts";
 import type { TurnRunner } from "../../agent/runner.ts";
+import { t } from "../../language/t.ts";
 import { connectTo, wait } from "../../protocol/browser.ts";
 import type { AgentConnection, AgentMethods, AgentNotifications } from "../../protocol/contract.ts";
 import type { Socket } from "../../protocol/rpc.ts";
 import { saveFile } from "../../ui/save-file.ts";
+import type { ShrinkImage } from "./attachments.ts";
 import { browserNotifier, type Notifier } from "./notifier.ts";
 
 /** The part of the connection that the shell uses. */
@@ -36,6 +38,7 @@ export interface ShellEnvironment {
   openConsole(url: string): void;
   /** Hand a text to the person as a file. */
   saveFile(name: string, text: string): void;
+  readonly shrinkImage: ShrinkImage;
   /** Whether the gateway refused the way back from the console that led to this page. */
   readonly signInFailed: boolean;
   /** Whether the console sent the person here to begin at once, with a sign-in if there is no session. */
@@ -68,7 +71,7 @@ export class PartMissing extends Error {
   override readonly name = "PartMissing";
 
   constructor() {
-    super("A part of this page could not be loaded. Reload the page; what you have typed is kept.");
+    super(t`A part of this page could not be loaded. Reload the page; what you have typed is kept.`);
   }
 }
 
@@ -119,6 +122,7 @@ export function browserShell(): ShellEnvironment {
     },
     openConsole: (url) => void window.open(url, CONSOLE_WINDOW, CONSOLE_WINDOW_FEATURES),
     saveFile: saveText,
+    shrinkImage: async (...given) => (await import("./shrink-image.ts")).shrinkImage(...given),
     signInFailed: takeRefusal(),
     beginsAtOnce: takeStart(),
     signIn: () => {

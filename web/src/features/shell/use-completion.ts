@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "react";
+import { t } from "../../language/t.ts";
 import { useAnnounce } from "../../ui/LiveRegion.tsx";
 import { type Suggestion, suggestCommand, suggestPaths, suggestTools, type Wanted, wantedAt } from "./completion.ts";
 import type { Lookups } from "./lookups.ts";
@@ -6,7 +7,7 @@ import type { Lookups } from "./lookups.ts";
 /** How long a person pauses before something is asked for. */
 const PAUSE_MS = 150;
 
-const LABELS: Readonly<Record<Wanted["kind"], string>> = { command: "Commands", tool: "Tools", path: "Files" };
+const LABELS: Readonly<Record<Wanted["kind"], string>> = { command: t`Commands`, tool: t`Tools`, path: t`Files` };
 
 const NONE: readonly Suggestion[] = [];
 
@@ -42,7 +43,7 @@ export function useCompletion(lookups: Lookups, conversationId: string | null, t
   useEffect(() => {
     const { length } = suggestions;
     if (length > 0 && length !== told.current)
-      announce(length === 1 ? "One suggestion." : `${length} suggestions. Arrow keys choose, Enter takes.`);
+      announce(length === 1 ? t`One suggestion.` : t`${length} suggestions. Arrow keys choose, Enter takes.`);
     told.current = length;
   }, [suggestions, announce]);
 

@@ -1,6 +1,5 @@
 import { emptyConversation } from "../../agent/conversation.ts";
 import type { AgentEvent } from "../../agent/events.ts";
-import { explainFailure } from "../../agent/gateway.ts";
 import { readCommand } from "../../agent/slash.ts";
 import type { Conversation, ModelInfo, SessionDescription, ToolDescriptor } from "../../protocol/generated.ts";
 import { type GivenFile, PendingFiles } from "./attachments.ts";
@@ -15,9 +14,10 @@ import type { SoughtPlace } from "./message-search.ts";
 import { ModelChoice } from "./model-choice.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 import { OpenConversations } from "./open-conversations.ts";
+import { explainProblem } from "./problems.ts";
 import { PublishedState } from "./published-state.ts";
 import { readSettings, type Settings, writeSettings } from "./settings.ts";
-import { type AgentClient, PartMissing, type ShellEnvironment } from "./shell-environment.ts";
+import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
 import { WaitingLine } from "./waiting-line.ts";
 import { rowOf, type WorkspaceState } from "./workspace-state.ts";
 
@@ -50,7 +50,7 @@ export class Workspace {
   constructor(environment: ShellEnvironment) {
     this.environment = environment;
     this.#client = environment.createClient();
-    this.#files = new PendingFiles(environment.kept);
+    this.#files = new PendingFiles(environment.kept, environment.shrinkImage);
     this.grants = new HeldGrants(this.#client, (work) => this.#attempt(work));
     this.lookups = new Lookups(this.#client, environment);
     this.#settings = readSettings(environment.kept);
@@ -70,7 +70,6 @@ export class Workspace {
       environment,
       currentId: () => this.#currentId,
       open: (id) => this.open(id),
-      attach: (files) => this.attach(files),
       attempt: (work) => this.#attempt(work),
     });
     this.line = new WaitingLine({
@@ -295,6 +294,7 @@ export class Workspace {
         return this.#modelFor(id);
       },
       sendFiles: (opened) => this.#files.sendTo(opened),
+      hasImages: () => this.#files.of(id).some(({ mediaType }) => mediaType !== undefined),
       conversationFor: async (text) => conversation ?? (await this.#createConversation(text)),
     };
     let taken = false;
@@ -357,7 +357,7 @@ export class Workspace {
       await work();
       return true;
     } catch (error) {
-      this.#problem = error instanceof PartMissing ? error.message : explainFailure(error);
+      this.#problem = explainProblem(error);
       return false;
     } finally {
       this.#publish();

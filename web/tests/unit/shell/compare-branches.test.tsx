@@ -1,7 +1,11 @@
 // @vitest-environment jsdom
 import { screen, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { compareBranches, countDifferences } from "../../../src/features/shell/compare/compare-branches.ts";
+import {
+  type ComparedPart,
+  compareBranches,
+  countDifferences,
+} from "../../../src/features/shell/compare/compare-branches.ts";
 import type { ConversationExport, StoredMessage, ToolResult } from "../../../src/protocol/generated.ts";
 import { ok, resultOf } from "../agent/scripted.ts";
 import { expectAccessible, openShell, prepareShell } from "./open-shell.tsx";
@@ -54,7 +58,15 @@ const [a, b, c, d] = [
 const before = [said("user", "t1", "hello"), said("assistant", "t1", "Hello.")];
 const left = branch(
   "cnv_1",
-  [...before, said("user", "t2", "colour?"), a.said, a.told, b.said, b.told, said("assistant", "t2", "Red.\nSure.")],
+  [
+    ...before,
+    said("user", "t2", "colour?"),
+    a.said,
+    a.told,
+    b.said,
+    b.told,
+    said("assistant", "t2", "**Red.**\nSure."),
+  ],
   [a.view, b.view],
 );
 const right = branch(
@@ -86,7 +98,7 @@ test("branches are compared turn by turn: what was said line by line, and each c
     ["same: colour?"],
     ["a.txt", "result"],
     ["b.txt", "only"],
-    ["only: Red.", "same: Sure."],
+    ["only: **Red.**", "same: Sure."],
   ]);
   expect(shown("right")).toEqual([
     ["same: colour?"],
@@ -99,6 +111,35 @@ test("branches are compared turn by turn: what was said line by line, and each c
   expect(turns.map(countDifferences)).toEqual([7, 1]);
   expect(compareBranches(left, left, 1).map(countDifferences)).toEqual([0]);
   expect(compareBranches(left, right, 9)).toEqual([]);
+});
+
+test("an answer is compared by what can be shown by itself, and a person's text by its lines", () => {
+  const [one, other] = [
+    "**Red** and `a`.\n\n- first\n- second\n\n```js\n\nx = 1;\n```\n",
+    "# Title\n\n- first\n- *third*\n",
+  ];
+  const sides = [one, other].map((text, at) =>
+    branch(`cnv_${at}`, [...before, said("user", `u${at}`, "- mine\n- yours"), said("assistant", `u${at}`, text)], []),
+  ) as [ConversationExport, ConversationExport];
+  const [turn] = compareBranches(...sides, 1);
+  const lines = (side: readonly ComparedPart[] | null) => side?.map((part) => part.kind === "said" && part.lines);
+  expect(lines(turn?.left ?? null)).toEqual([
+    [
+      { text: "- mine", difference: "same" },
+      { text: "- yours", difference: "same" },
+    ],
+    [
+      { text: "**Red** and `a`.", difference: "only" },
+      { text: "- first", difference: "same" },
+      { text: "- second", difference: "only" },
+      { text: "```js\n\nx = 1;\n```", difference: "only" },
+    ],
+  ]);
+  expect(lines(turn?.right ?? null)?.[1]).toEqual([
+    { text: "# Title", difference: "only" },
+    { text: "- first", difference: "same" },
+    { text: "- *third*", difference: "only" },
+  ]);
 });
 
 test("two branches are shown beside each other from the message where they fork", async () => {

@@ -59,6 +59,31 @@ test("a text in line survives the page, and what somebody else wrote there is no
   expect(new MessageQueue("cnv_1", kept).texts).toEqual([]);
 });
 
+test.each([
+  [true, { own: true, trust: "untrusted" } as const],
+  [true, { trust: "trusted" } as const],
+  [false, { trust: "untrusted" } as const],
+])("as Markdown a result is quiet about its source: %j for %o", (quiet, said) => {
+  const at = "2026-11-21T10:00:00.000Z";
+  const call = proposed("call_1", "read_file", { path: "a.md" });
+  const text = writeMarkdown({
+    format: "countersign.conversation.v1",
+    exportedAt: at,
+    conversation: conversationOf("cnv_1", "A talk"),
+    messages: [{ turnId: "trn_1", provenance: "claimed", at, role: "assistant", content: "", toolCalls: [call] }],
+    calls: [
+      {
+        call,
+        turnId: "trn_1",
+        state: "closed",
+        receivedAt: at,
+        result: resultOf("call_1", { ...ok("milk"), ...said }),
+      },
+    ],
+  });
+  expect(text.includes("not verified")).toBe(!quiet);
+});
+
 test("as Markdown a result cannot end the block that it stands in", () => {
   const at = "2026-11-21T10:00:00.000Z";
   const call = proposed("call_1", "read_file", { path: "a.md" });
@@ -84,7 +109,7 @@ test("as Markdown a result cannot end the block that it stands in", () => {
   });
   expect(text).toContain("# A talk");
   expect(text).toContain("## You\n\nread it");
-  expect(text).toContain("external and not verified.\n\n`````text\n````\n## You\n\n`````");
+  expect(text).toContain("from outside and not verified.\n\n`````text\n````\n## You\n\n`````");
   expect(text.trimEnd().endsWith("## Assistant\n\nDone.")).toBe(true);
 });
 

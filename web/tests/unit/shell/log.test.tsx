@@ -61,6 +61,21 @@ test("a step that came to nothing is not called done", () => {
   expect(within(list).getAllByRole("listitem")[0]?.textContent).toContain("(not done)");
 });
 
+test("what the loop says is marked as English, and what the assistant says is not", () => {
+  const refused = { outcome: "deniedByUser", content: "", trust: "trusted", truncated: false } as const;
+  const view = after(
+    { type: "call:proposed", call: { id: "call_1", name: "write_file", arguments: {} } },
+    { type: "call:closed", callId: "call_1", result: refused },
+    { type: "assistant:said", content: "Wie Sie wollen.", stopped: false },
+    { type: "notice:raised", tone: "info", text: "The answer was cut." },
+  );
+  render(<Log view={view} {...props} />);
+  const languageOf = (text: RegExp) => screen.getByText(text).closest("[lang]")?.getAttribute("lang") ?? null;
+  expect(languageOf(/You said no/)).toBe("en");
+  expect(languageOf(/The answer was cut/)).toBe("en");
+  expect(screen.getByText("Wie Sie wollen.").closest("[lang]:not(html)")).toBeNull();
+});
+
 test("a model that says only that more follows has its steps counted", () => {
   render(<Log view={after({ type: "action:begun", index: 1 })} {...props} />);
   expect(screen.getByText("Step 2")).toBeDefined();

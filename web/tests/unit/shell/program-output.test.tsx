@@ -17,7 +17,7 @@ function show(content: string): void {
 test("a program's lines are lines, and how it ended stands beside the result without opening it", () => {
   show(JSON.stringify(GIVEN));
   expect(screen.getByText(/1 failed/).textContent).toBe("1 failed\n2 passed\n");
-  expect(screen.getByText(/Result/).textContent).toBe("Result · exit code 1 · 0.41 s · external, not verified");
+  expect(screen.getByText(/Result/).textContent).toBe("Result · exit code 1 · 0.41 s from outside, not verified");
 });
 
 test("what it wrote for people is kept apart from what it gave, cut marks and all", () => {

@@ -3,6 +3,7 @@ import { cleanup, render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, test } from "vitest";
 import type { CallCard } from "../../../src/agent/conversation.ts";
+import { isHeld } from "../../../src/features/shell/log/held-calls.ts";
 import { ToolCallView } from "../../../src/features/shell/log/ToolCallView.tsx";
 
 afterEach(cleanup);
@@ -39,6 +40,26 @@ test("a call that runs is cancelled by its own button, and no other call has one
     expect(screen.queryByRole("button", { name: "Cancel call of long__job" })).toBeNull();
     cleanup();
   }
+});
+
+test("a call behind one that waits has not begun, says so, and can be cancelled", () => {
+  const held: CallCard = {
+    call: { id: "call_2", name: "long__job", arguments: {} },
+    turnId: "trn_1",
+    phase: "running",
+  };
+  const first: CallCard = { ...held, call: { ...held.call, id: "call_1" }, phase: "waiting" };
+  const entries = ["call_1", "call_2"].map((callId) => ({ key: callId, kind: "call", callId }) as const);
+  const isHeldBehind = (before: CallCard, card = held) =>
+    isHeld({ entries, calls: { call_1: before, call_2: card } }, card);
+  expect(isHeldBehind(first)).toBe(true);
+  expect(isHeldBehind({ ...first, phase: "running" })).toBe(false);
+  expect(isHeldBehind({ ...first, turnId: "trn_0" })).toBe(false);
+  expect(isHeldBehind(first, { ...held, progress: { lines: ["begun"] } })).toBe(false);
+  expect(isHeld({ entries, calls: { call_1: held, call_2: first } }, held)).toBe(false);
+  render(<ToolCallView card={held} held onCancel={() => undefined} />);
+  expect(screen.getByRole("article", { name: "long__job: Waits its turn" })).toBeDefined();
+  expect(screen.getByRole("button", { name: "Cancel call of long__job" })).toBeDefined();
 });
 
 test("a call that waits points to its question and does not say it a second time", () => {

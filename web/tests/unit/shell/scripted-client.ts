@@ -169,6 +169,8 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
     },
     nextFrame: (paint) => paint(),
     openConsole: (url) => opened.push(url),
+    shrinkImage: async (name, bytes, most) =>
+      bytes.length > most ? `${name} is too large.` : { bytes: bytes.slice(0, 3), mediaType: "image/jpeg" },
     saveFile: (name, text) => saved.push({ name, text }),
     signInFailed: false,
     beginsAtOnce: false,

@@ -291,10 +291,14 @@ describe("by keyboard", () => {
 });
 
 describe("several models", () => {
-  test("are chosen from by name, which says of each whether it is on this machine", async () => {
+  test("are chosen from by name, with where each runs and how well it was measured to call tools", async () => {
     const remote = { ...largeModel, id: "remote", displayName: "Large", local: false };
+    const models = [
+      { ...remote, toolCallRank: 95, seesImages: true as const },
+      { ...remote, id: "own", displayName: "Own", local: true },
+    ];
     const client = new ScriptedClient({
-      "session/describe": () => ({ ...description, models: [...description.models, remote] }),
+      "session/describe": () => ({ ...description, models: [...description.models, ...models] }),
     });
     const { user } = openShell(client);
     const choice = await screen.findByRole("combobox", { name: "Model" });
@@ -302,7 +306,7 @@ describe("several models", () => {
       within(choice)
         .getAllByRole("option")
         .map((option) => option.textContent),
-    ).toEqual(["Small", "Large (not on this machine)"]);
+    ).toEqual(["Small", "Large (not on this machine), sees images, does 95 % of the test tasks", "Own"]);
     await user.selectOptions(choice, "remote");
     expect((choice as HTMLSelectElement).value).toBe("remote");
     choice.focus();

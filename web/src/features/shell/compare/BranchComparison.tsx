@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { t } from "../../../language/t.ts";
 import { Dialog } from "../../../ui/Dialog.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
@@ -6,6 +7,7 @@ import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { Arguments } from "../Arguments.tsx";
 import type { BranchPoint } from "../branches.ts";
 import { stateOf } from "../log/call-labels.ts";
+import { Markdown } from "../log/Markdown.tsx";
 import type { Workspace } from "../workspace.ts";
 import styles from "./BranchComparison.module.css";
 import { type ComparedPart, type ComparedTurn, compareBranches, countDifferences } from "./compare-branches.ts";
@@ -36,23 +38,23 @@ export function BranchComparison({ workspace, branches: { ids, index }, place, o
       isWanted = false;
     };
   }, [workspace, shown, beside, place, onClose]);
-  const names = [`This branch (${index + 1})`, `Branch ${other + 1}`] as const;
+  const names = [t`This branch (${index + 1})`, t`Branch ${other + 1}`] as const;
   const count = turns?.reduce((sum, turn) => sum + countDifferences(turn), 0) ?? 0;
   return (
-    <Dialog open wide title="Compare branches" cancelLabel="Close" onClose={onClose}>
+    <Dialog open wide title={t`Compare branches`} cancelLabel={t`Close`} onClose={onClose}>
       {ids.length > 2 && (
         <label className={styles.choice}>
-          Compare with{" "}
+          {t`Compare with`}{" "}
           <select value={other} onChange={(event) => setOther(Number(event.currentTarget.value))}>
-            {ids.map((id, at) => at !== index && <option key={id} value={at}>{`Branch ${at + 1}`}</option>)}
+            {ids.map((id, at) => at !== index && <option key={id} value={at}>{t`Branch ${at + 1}`}</option>)}
           </select>
         </label>
       )}
       {turns === null ? (
-        <Spinner label="Reading both branches" />
+        <Spinner label={t`Reading both branches`} />
       ) : (
         <>
-          <p>{count === 0 ? "Nothing differs." : `${count} ${count === 1 ? "part differs" : "parts differ"}.`}</p>
+          <p>{count === 0 ? t`Nothing differs.` : t`${count} {part differs|parts differ}.`}</p>
           {turns.map((turn, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: turns keep their places
             <div key={at} className={styles.turn}>
@@ -75,9 +77,9 @@ interface SideProps {
 
 function Side({ name, number, parts }: SideProps) {
   return (
-    <section className={styles.side} aria-label={`${name}, turn ${number}`}>
+    <section className={styles.side} aria-label={t`${name}, turn ${number}`}>
       <h3>{name}</h3>
-      {parts === null && <p className={styles.none}>It ends before this turn.</p>}
+      {parts === null && <p className={styles.none}>{t`It ends before this turn.`}</p>}
       {parts?.map((part, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a turn keep their places
         <Part key={at} part={part} />
@@ -94,8 +96,8 @@ function Part({ part }: { readonly part: ComparedPart }) {
       <details className={styles.call}>
         <summary>
           <code>{card.call.name}</code> <Tag tone={state.tone}>{state.label}</Tag>{" "}
-          {difference === "only" && <Tag tone="accent">Only here</Tag>}
-          {difference === "result" && <Tag tone="accent">Another result</Tag>}
+          {difference === "only" && <Tag tone="accent">{t`Only here`}</Tag>}
+          {difference === "result" && <Tag tone="accent">{t`Another result`}</Tag>}
         </summary>
         <Arguments given={card.call.arguments} />
         {card.result !== undefined && card.result.content !== "" && <VisibleText text={card.result.content} />}
@@ -104,13 +106,13 @@ function Part({ part }: { readonly part: ComparedPart }) {
   }
   return (
     <div className={styles.said}>
-      <p className={styles.who}>{part.byPerson ? "You" : "Assistant"}</p>
+      <p className={styles.who}>{part.byPerson ? t`You` : t`Assistant`}</p>
       {part.lines.map(({ text, difference }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines keep their places
-        <p key={at} dir="auto" data-difference={difference}>
-          {difference === "only" && <span className="visually-hidden">Only here: </span>}
-          {text}
-        </p>
+        <div key={at} dir="auto" data-difference={difference}>
+          {difference === "only" && <span className="visually-hidden">{t`Only here:`} </span>}
+          {part.byPerson ? text : <Markdown text={text} />}
+        </div>
       ))}
     </div>
   );

@@ -1,5 +1,7 @@
+import type { Token, Tokens } from "marked";
 import { type CallCard, type Conversation, type Entry, restore } from "../../../agent/conversation.ts";
 import type { ConversationExport } from "../../../protocol/generated.ts";
+import { readMarkdown } from "../log/formula-syntax.ts";
 
 /** How a part of one branch stands to the other branch. */
 type Difference =
@@ -13,6 +15,7 @@ export type ComparedPart =
   | { readonly kind: "said"; readonly byPerson: boolean; readonly lines: readonly ComparedLine[] }
   | { readonly kind: "call"; readonly card: CallCard; readonly difference: Difference };
 
+/** A line of what the person said. Of an answer a line of a paragraph, an item of a list, or another block, in Markdown. */
 interface ComparedLine {
   readonly text: string;
   readonly difference: "same" | "only";
@@ -64,7 +67,7 @@ function turnsOf({ messages, calls }: ConversationExport, place: number): Turn[]
 
 function compareTurn(turn: Turn | undefined, other: Turn = []): readonly ComparedPart[] | null {
   if (turn === undefined) return null;
-  const said = new Set(other.flatMap((each) => (each.kind === "call" ? [] : linesOf(each.text))));
+  const said = new Set(other.flatMap((each) => (each.kind === "call" ? [] : linesIn(each))));
   const called = other.flatMap((each) => (each.kind === "call" ? [each.card] : []));
   return turn.map((part) =>
     part.kind === "call"
@@ -72,9 +75,35 @@ function compareTurn(turn: Turn | undefined, other: Turn = []): readonly Compare
       : {
           kind: "said",
           byPerson: part.kind === "user",
-          lines: linesOf(part.text).map((text) => ({ text, difference: said.has(text) ? "same" : "only" })),
+          lines: linesIn(part).map((text) => ({ text, difference: said.has(text) ? "same" : "only" })),
         },
   );
+}
+
+function linesIn({ kind, text }: { readonly kind: "user" | "assistant"; readonly text: string }): string[] {
+  return kind === "user" ? linesOf(text) : readBlocks(text).flatMap(piecesOf);
+}
+
+function readBlocks(text: string): readonly Token[] {
+  try {
+    return readMarkdown(text);
+  } catch {
+    // As the log does with what overflows the reader's stack.
+    return [{ type: "text", raw: text, text }];
+  }
+}
+
+/** Pieces of a block that can be shown by themselves. */
+function piecesOf(block: Token): string[] {
+  switch (block.type) {
+    case "paragraph":
+    case "text":
+      return linesOf(block.raw);
+    case "list":
+      return (block as Tokens.List).items.map(({ raw }) => raw.trimEnd());
+    default:
+      return block.raw.trim() === "" ? [] : [block.raw.trimEnd()];
+  }
 }
 
 function linesOf(text: string): string[] {

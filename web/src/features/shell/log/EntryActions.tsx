@@ -1,5 +1,7 @@
 import { useState } from "react";
 import type { Entry } from "../../../agent/conversation.ts";
+import { language } from "../../../language/language.ts";
+import { t } from "../../../language/t.ts";
 import type { ToolCall } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
@@ -39,7 +41,7 @@ export function QuestionActions(props: QuestionActionsProps) {
       >
         <textarea
           className={styles.field}
-          aria-label="In other words"
+          aria-label={t`In other words`}
           // biome-ignore lint/a11y/noAutofocus: whoever pressed Edit goes on here
           autoFocus
           rows={Math.min(8, draft.split("\n").length)}
@@ -48,10 +50,10 @@ export function QuestionActions(props: QuestionActionsProps) {
         />
         <div className={styles.actions}>
           <Button size="small" onClick={() => setDraft(null)}>
-            Cancel
+            {t`Cancel`}
           </Button>
           <Button size="small" type="submit" variant="primary" aria-disabled={text === "" || busy || undefined}>
-            Ask in a branch
+            {t`Ask in a branch`}
           </Button>
         </div>
       </form>
@@ -62,13 +64,13 @@ export function QuestionActions(props: QuestionActionsProps) {
       {branches !== null && <BranchSwitch branches={branches} onOpenBranch={onOpenBranch} />}
       {branches !== null && (
         <Button size="small" variant="quiet" onClick={() => onCompare(entry.turnId)}>
-          Compare
+          {t`Compare`}
         </Button>
       )}
-      <CopyButton text={entry.text} what="question" />
+      <CopyButton text={entry.text} what={t`question`} />
       {!busy && !entry.steered && (
         <Button size="small" variant="quiet" onClick={() => setDraft(entry.text)}>
-          Edit
+          {t`Edit`}
         </Button>
       )}
     </div>
@@ -94,13 +96,13 @@ function BranchSwitch({ branches: { ids, index }, onOpenBranch }: BranchSwitchPr
   );
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form
-    <span className={styles.branches} role="group" aria-label="Branches">
-      {button(index - 1, "‹", "Branch before")}
+    <span className={styles.branches} role="group" aria-label={t`Branches`}>
+      {button(index - 1, "‹", t`Branch before`)}
       <span className={styles.place}>
-        <span className="visually-hidden">Branch </span>
+        <span className="visually-hidden">{t`Branch`} </span>
         {index + 1} / {ids.length}
       </span>
-      {button(index + 1, "›", "Branch after")}
+      {button(index + 1, "›", t`Branch after`)}
     </span>
   );
 }
@@ -124,13 +126,13 @@ export function AnswerActions({ text, question, onAskAgain, expired, onCallAgain
     <div className={styles.actions}>
       {expired !== undefined && (
         <Button size="small" variant="quiet" onClick={() => onCallAgain(expired)}>
-          Ask me again
+          {t`Ask me again`}
         </Button>
       )}
-      {text !== null && <CopyButton text={text} what="answer" />}
+      {text !== null && <CopyButton text={text} what={t`answer`} />}
       {question !== undefined && (
         <Button size="small" variant="quiet" onClick={() => onAskAgain(question.turnId, question.text)}>
-          Try again in a branch
+          {t`Try again in a branch`}
         </Button>
       )}
       {figures !== undefined && figures.tokens > 0 && <span className={styles.place}>{describe(figures)}</span>}
@@ -138,9 +140,12 @@ export function AnswerActions({ text, question, onAskAgain, expired, onCallAgain
   );
 }
 
-const few = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+const few = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
 
 function describe({ tokens, seconds, firstSeconds }: AnswerFigures): string {
-  const speed = seconds > 0 ? ` · ${few.format(tokens / seconds)} tokens/s` : "";
-  return `${tokens} ${tokens === 1 ? "token" : "tokens"}${speed} · first after ${firstSeconds < 0.05 ? "less than 0.1" : few.format(firstSeconds)} s`;
+  return [
+    t`${tokens} {token|tokens}`,
+    ...(seconds > 0 ? [t`${few.format(tokens / seconds)} tokens/s`] : []),
+    firstSeconds < 0.05 ? t`first after less than ${0.1} s` : t`first after ${few.format(firstSeconds)} s`,
+  ].join(" · ");
 }

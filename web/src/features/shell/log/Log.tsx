@@ -1,5 +1,6 @@
 import { Fragment, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Conversation, Course, Entry } from "../../../agent/conversation.ts";
+import { t } from "../../../language/t.ts";
 import type { ToolCall } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -9,6 +10,7 @@ import type { BranchPoint } from "../branches.ts";
 import { entryAt, type SoughtPlace } from "../message-search.ts";
 import type { AnswerFigures } from "../personal-chat.ts";
 import { AnswerActions, QuestionActions, type UserEntry } from "./EntryActions.tsx";
+import { isHeld } from "./held-calls.ts";
 import styles from "./Log.module.css";
 import { Markdown } from "./Markdown.tsx";
 import { PanelView } from "./Panels.tsx";
@@ -105,7 +107,7 @@ export function Log(props: LogProps) {
         <div className={styles.column}>
           {view.entries.map((entry, index) => (
             <Fragment key={entry.key}>
-              <ErrorBoundary what="This entry">
+              <ErrorBoundary what={t`This entry`}>
                 <EntryView entry={entry} view={view} isSought={entry.key === sought} onCancelCall={onCancelCall} />
               </ErrorBoundary>
               <ActionsAfter {...props} index={index} />
@@ -117,7 +119,7 @@ export function Log(props: LogProps) {
       {isAway && (
         <div className={styles.latest}>
           <Button size="small" onClick={toLatest}>
-            <span aria-hidden="true">↓</span> Jump to latest
+            <span aria-hidden="true">↓</span> {t`Jump to latest`}
           </Button>
         </div>
       )}
@@ -159,6 +161,8 @@ function isTypedIn(log: HTMLElement): boolean {
   return document.activeElement instanceof HTMLInputElement && log.contains(document.activeElement);
 }
 
+const IMPORTED = t`Imported, not in this record`;
+
 interface EntryProps {
   readonly entry: Entry;
   readonly view: Conversation;
@@ -171,22 +175,29 @@ function EntryView({ entry, view, isSought, onCancelCall }: EntryProps) {
   switch (entry.kind) {
     case "user":
       return (
-        <article {...place} className={styles.user} aria-label={entry.steered ? "You, in between" : "You"}>
-          {entry.steered && <p className={styles.note}>Said while it worked</p>}
+        <article {...place} className={styles.user} aria-label={entry.steered ? t`You, in between` : t`You`}>
+          {entry.steered && <p className={styles.note}>{t`Said while it worked`}</p>}
+          {entry.imported && <p className={styles.note}>{IMPORTED}</p>}
           <span dir="auto">{entry.text}</span>
         </article>
       );
     case "assistant":
       return (
-        <article {...place} className={styles.answer} aria-label="Assistant">
+        <article {...place} className={styles.answer} aria-label={t`Assistant`}>
+          {entry.imported && <p className={styles.note}>{IMPORTED}</p>}
           <Markdown text={entry.text} />
-          {entry.stopped && <p className={styles.note}>Stopped here.</p>}
+          {entry.stopped && <p className={styles.note}>{t`Stopped here.`}</p>}
         </article>
       );
     case "call": {
       const card = view.calls[entry.callId];
       return card === undefined ? null : (
-        <ToolCallView card={card} amongSeveral={waitingIn(view) > 1} onCancel={onCancelCall} />
+        <ToolCallView
+          card={card}
+          amongSeveral={waitingIn(view) > 1}
+          held={isHeld(view, card)}
+          onCancel={onCancelCall}
+        />
       );
     }
     case "panel":
@@ -194,7 +205,7 @@ function EntryView({ entry, view, isSought, onCancelCall }: EntryProps) {
     case "notice":
       return (
         <Banner tone={entry.tone}>
-          <Markdown text={entry.text} />
+          <Markdown text={entry.text} lang="en" />
         </Banner>
       );
   }
@@ -216,21 +227,21 @@ function Thinking({ words }: { readonly words: string }) {
   return (
     <p className={styles.thinking}>
       <Spinner /> {words}
-      {slow && ". No word of an answer has come yet."}
+      {slow && t`. No word of an answer has come yet.`}
     </p>
   );
 }
 
 const DONE = { mark: "✓", word: " (done)" };
-const UNDONE = { mark: "✕", word: " (not done)" };
+const UNDONE = { mark: "✕", word: t` (not done)` };
 const NOW = { mark: "▸", word: "" };
 const NEXT = { mark: "·", word: "" };
 
 /** The steps of a message: which are done, which one runs, which are left. */
 function StepList({ course: { actions, index, undone } }: { readonly course: Course }) {
-  if (actions === null) return <p className={styles.note}>Step {index + 1}</p>;
+  if (actions === null) return <p className={styles.note}>{t`Step ${index + 1}`}</p>;
   return (
-    <ol className={styles.course} aria-label="Steps of this message">
+    <ol className={styles.course} aria-label={t`Steps of this message`}>
       {actions.map((action, place) => {
         const { mark, word } = place < index ? (undone.includes(place) ? UNDONE : DONE) : place === index ? NOW : NEXT;
         return (
@@ -264,10 +275,10 @@ function Activity({ view }: { readonly view: Conversation }) {
   const { activity, streaming } = view;
   if (streaming !== "")
     return (
-      <article className={styles.answer} aria-label="Assistant" aria-busy="true">
+      <article className={styles.answer} aria-label={t`Assistant`} aria-busy="true">
         <Markdown text={streaming} />
       </article>
     );
-  if (activity.kind === "modelAwaited") return <Thinking words="Waiting for the model" />;
-  return activity.kind === "thinking" ? <Thinking words="Thinking" /> : null;
+  if (activity.kind === "modelAwaited") return <Thinking words={t`Waiting for the model`} />;
+  return activity.kind === "thinking" ? <Thinking words={t`Thinking`} /> : null;
 }

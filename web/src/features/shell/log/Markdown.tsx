@@ -1,5 +1,6 @@
 import type { Token, Tokens } from "marked";
 import { Fragment, memo, type ReactNode } from "react";
+import { t } from "../../../language/t.ts";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
 import { Code } from "./Code.tsx";
 import { Formula } from "./Formula.tsx";
@@ -13,10 +14,11 @@ const MAX_DEPTH = 24;
 /**
  * Markdown as React elements. Nothing becomes HTML on the way: what looks like a tag is shown as text, a link may only lead
  * to http, https or mail, and an image is a link, because fetching it would send what is in the address to its server.
+ * `lang`: what the loop and the gateway say is English, whatever the page speaks, and is read out as that.
  */
-export const Markdown = memo(({ text }: { readonly text: string }) => {
+export const Markdown = memo(({ text, lang }: { readonly text: string; readonly lang?: "en" }) => {
   return (
-    <div className={styles.markdown} dir="auto">
+    <div className={styles.markdown} dir="auto" lang={lang}>
       {readBlocks(text).map((block, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only ever appended, and a block is compared by its text
         <Block key={index} raw={block.raw} token={block} />
@@ -116,7 +118,7 @@ function renderInline(token: Token, depth: number): ReactNode {
     }
     case "image": {
       const { href, text } = token as Tokens.Image;
-      return <Link href={href}>[image: {text || href}]</Link>;
+      return <Link href={href}>{t`[image: ${text || href}]`}</Link>;
     }
     case "text":
       return token.tokens ? renderInlines(token.tokens, depth) : (token as Tokens.Text).text;
@@ -144,8 +146,8 @@ function CodeBlock({ text, lang }: { readonly text: string; readonly lang: strin
   return (
     <figure className={styles.code}>
       <figcaption className={styles.caption}>
-        <span>{lang?.split(" ", 1)[0] || "text"}</span>
-        <CopyButton text={text} what="code" />
+        <span>{lang?.split(" ", 1)[0] || t`text`}</span>
+        <CopyButton text={text} what={t`code`} />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <pre tabIndex={0}>

@@ -1,5 +1,7 @@
 import type { Panel } from "../../../agent/events.ts";
 import { commands } from "../../../agent/slash.ts";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { ToolDescriptor, ToolObstacle } from "../../../protocol/generated.ts";
 import { ExternalText } from "../../../ui/ExternalText.tsx";
 import { JsonView } from "../../../ui/JsonView.tsx";
@@ -29,20 +31,20 @@ interface ToolViewProps {
 function ToolView({ tool, obstacle }: ToolViewProps) {
   const { label, tone } = MODES[tool.permission];
   return (
-    <section className={styles.panel} aria-label={`The tool ${tool.name}`}>
+    <section className={styles.panel} aria-label={t`The tool ${tool.name}`}>
       <h2>
         <code>{tool.name}</code>
       </h2>
       <p>{tool.description}</p>
       <KeyValue
         rows={[
-          { name: "Permission", value: <Tag tone={tone}>{label}</Tag> },
-          ...(obstacle === undefined ? [] : [{ name: "Why", value: <ExternalText text={obstacle.why} /> }]),
-          { name: "Category", value: tool.category },
-          { name: "Source", value: tool.source },
-          { name: "Method", value: `${tool.interfaceId}.${tool.methodName}` },
-          { name: "Arguments", value: <JsonView value={tool.paramSchema} openTo={3} /> },
-          { name: "Digest", value: <code>{tool.digest}</code> },
+          { name: t`Permission`, value: <Tag tone={tone}>{label}</Tag> },
+          ...(obstacle === undefined ? [] : [{ name: t`Why`, value: <ExternalText text={obstacle.why} /> }]),
+          { name: t`Category`, value: tool.category },
+          { name: t`Source`, value: tool.source },
+          { name: t`Method`, value: `${tool.interfaceId}.${tool.methodName}` },
+          { name: t`Arguments`, value: <JsonView value={tool.paramSchema} openTo={3} /> },
+          { name: t`Digest`, value: <code>{tool.digest}</code> },
         ]}
       />
     </section>
@@ -51,12 +53,11 @@ function ToolView({ tool, obstacle }: ToolViewProps) {
 
 function Help() {
   return (
-    <section className={styles.panel} aria-label="Commands">
-      <h2>What can be typed here</h2>
+    <section className={styles.panel} aria-label={t`Commands`}>
+      <h2>{t`What can be typed here`}</h2>
       <KeyValue rows={commands.map(({ usage, what }) => ({ name: usage, term: <code>{usage}</code>, value: what }))} />
       <p className={styles.what}>
-        <kbd>Enter</kbd> sends, <kbd>Shift</kbd>+<kbd>Enter</kbd> starts a new line, <kbd>F6</kbd> moves between the
-        parts of the page.
+        {rich`${<kbd>{t`Enter`}</kbd>} sends, ${<kbd>{t`Shift`}</kbd>}+${<kbd>{t`Enter`}</kbd>} starts a new line, ${<kbd>F6</kbd>} moves between the parts of the page.`}
       </p>
     </section>
   );

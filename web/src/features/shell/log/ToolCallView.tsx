@@ -2,6 +2,8 @@ import { useMemo } from "react";
 import { withoutBytes } from "../../../agent/attached.ts";
 import type { CallCard, CallProgress } from "../../../agent/conversation.ts";
 import type { Observation } from "../../../agent/messages.ts";
+import { language } from "../../../language/language.ts";
+import { t } from "../../../language/t.ts";
 import type { Attachment } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Countdown } from "../../../ui/Countdown.tsx";
@@ -10,6 +12,7 @@ import { ExternalText } from "../../../ui/ExternalText.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { Arguments } from "../Arguments.tsx";
+import { isForeign } from "../foreign.ts";
 import { explainFailedCall, stateOf } from "./call-labels.ts";
 import { Markdown } from "./Markdown.tsx";
 import { type ProgramOutput, readProgramOutput } from "./program-output.ts";
@@ -19,6 +22,8 @@ export interface ToolCallProps {
   readonly card: CallCard;
   /** Several calls wait, and their tool alone does not say which one this is. */
   readonly amongSeveral?: boolean;
+  /** It stands behind a call that waits for a person, and has not begun. */
+  readonly held?: boolean;
   /** Cancels this call alone; the turn goes on with that. */
   readonly onCancel: (callId: string) => void;
 }
@@ -27,10 +32,11 @@ export interface ToolCallProps {
  * One tool call, keyed by its id: tool, arguments, state and result. What went well is a line of the log and needs no card. What
  * waits is a line that points to the dock, so that a question stands in one place.
  */
-export function ToolCallView({ card, amongSeveral = false, onCancel }: ToolCallProps) {
+export function ToolCallView({ card, amongSeveral = false, held = false, onCancel }: ToolCallProps) {
   const { tool, progress, result } = card;
   const call = withoutBytes(card.call);
-  const { label, tone } = stateOf(card);
+  const { label, tone } = stateOf(card, held);
+  const sent = result === undefined && card.phase === "running";
   const explanation = explainFailedCall(card);
   const waits = result === undefined && card.phase === "waiting";
   return (
@@ -48,37 +54,37 @@ export function ToolCallView({ card, amongSeveral = false, onCancel }: ToolCallP
         </span>
         <span className={styles.state}>
           <Tag tone={tone}>
-            {label === "Running" && <Spinner />} {label}
+            {sent && !held && <Spinner />} {label}
           </Tag>
           {card.phase === "waiting" && card.approval !== undefined && (
-            <Countdown until={card.approval.expiresAt} label="Expires in" />
+            <Countdown until={card.approval.expiresAt} label={t`Expires in`} />
           )}
-          {label === "Running" && (
+          {sent && (
             <span className={styles.cancel}>
               <Button
                 size="small"
                 variant="quiet"
-                aria-label={`Cancel call of ${call.name}`}
+                aria-label={t`Cancel call of ${call.name}`}
                 onClick={() => onCancel(call.id)}
               >
-                Cancel call
+                {t`Cancel call`}
               </Button>
             </span>
           )}
         </span>
       </header>
-      {waits && <p className={styles.note}>The question stands below, above the message field.</p>}
+      {waits && <p className={styles.note}>{t`The question stands below, above the message field.`}</p>}
       {result === undefined && progress !== undefined && <Underway progress={progress} />}
       {result !== undefined && result.outcome !== "ok" && progress !== undefined && progress.lines.length > 0 && (
         <details className={styles.fold} open>
-          <summary>What it said before it ended</summary>
+          <summary>{t`What it said before it ended`}</summary>
           <Output text={progress.lines.join("\n")} />
         </details>
       )}
-      {explanation !== null && <Markdown text={explanation} />}
+      {explanation !== null && <Markdown {...explanation} />}
       {!waits && !isSummedUp(call.arguments) && (
         <details className={styles.fold}>
-          <summary>Arguments</summary>
+          <summary>{t`Arguments`}</summary>
           <Arguments given={call.arguments} />
         </details>
       )}
@@ -95,14 +101,14 @@ function Underway({ progress: { fraction, lines } }: { readonly progress: CallPr
     <>
       {earlier.length > 0 && (
         <details className={styles.fold}>
-          <summary>Output so far</summary>
+          <summary>{t`Output so far`}</summary>
           <Output text={earlier.join("\n")} />
         </details>
       )}
       <div className={styles.progress}>
         {fraction !== undefined && (
           <>
-            <progress max={1} value={fraction} aria-label="Progress" />
+            <progress max={1} value={fraction} aria-label={t`Progress`} />
             <span>{Math.floor(fraction * 100)} %</span>
           </>
         )}
@@ -117,16 +123,20 @@ function Underway({ progress: { fraction, lines } }: { readonly progress: CallPr
 /** What came with the result beside its text: images of the kinds that the gateway knows, and files to be saved. */
 function AttachmentList({ tool, attachments }: { readonly tool: string; readonly attachments: readonly Attachment[] }) {
   return (
-    <ul className={styles.attachments} aria-label="What came with the result">
+    <ul className={styles.attachments} aria-label={t`What came with the result`}>
       {attachments.map(({ id, mediaType, bytes }) => (
         <li key={id}>
           {mediaType === "application/octet-stream" ? (
             <a href={`/attachments/${id}`} download>
-              Save a file of {byteCount(bytes)}
+              {t`Save a file of ${byteCount(bytes)}`}
             </a>
           ) : (
             <a href={`/attachments/${id}`} target="_blank" rel="noreferrer">
-              <img src={`/attachments/${id}`} alt={`From ${tool}, ${byteCount(bytes)}, not described`} loading="lazy" />
+              <img
+                src={`/attachments/${id}`}
+                alt={t`From ${tool}, ${byteCount(bytes)}, not described`}
+                loading="lazy"
+              />
             </a>
           )}
         </li>
@@ -140,14 +150,19 @@ function ResultView({ tool, result }: { readonly tool: string; readonly result: 
   return (
     <details className={styles.fold} open={result.outcome === "ok" && isShort(result.content)}>
       <summary>
-        Result
+        {t`Result`}
         {output !== null && (
           <span className={styles.note}>
-            {` · exit code ${output.exitCode} · ${output.seconds.toLocaleString("en", { maximumFractionDigits: 2 })} s`}
+            {t` · exit code ${output.exitCode} · ${output.seconds.toLocaleString(language, { maximumFractionDigits: 2 })} s`}
           </span>
         )}
-        {result.trust === "untrusted" && <span className={styles.note}> · external, not verified</span>}
-        {result.truncated && <span className={styles.note}> · shortened</span>}
+        {result.truncated && <span className={styles.note}> {t`· shortened`}</span>}
+        {isForeign(result) && (
+          <>
+            {" "}
+            <Tag tone="waiting">{t`from outside, not verified`}</Tag>
+          </>
+        )}
       </summary>
       {output === null ? <Output text={result.content} /> : <Streams output={output} />}
     </details>
@@ -156,13 +171,13 @@ function ResultView({ tool, result }: { readonly tool: string; readonly result: 
 
 /** A program's standard output and, apart from it, its error output. */
 function Streams({ output: { stdout, stderr, unreadable } }: { readonly output: ProgramOutput }) {
-  const nameOf = (stream: string) => (unreadable.includes(stream) ? `${stream}, not all of it text` : stream);
+  const nameOf = (stream: string) => (unreadable.includes(stream) ? t`${stream}, not all of it text` : stream);
   return (
     <>
-      {stdout === "" && stderr === "" && <p className={styles.note}>It printed nothing.</p>}
-      {unreadable.includes("stdout") && <p className={styles.note}>Output ({nameOf("stdout")})</p>}
+      {stdout === "" && stderr === "" && <p className={styles.note}>{t`It printed nothing.`}</p>}
+      {unreadable.includes("stdout") && <p className={styles.note}>{t`Output (${nameOf("stdout")})`}</p>}
       {stdout !== "" && <Output text={stdout} />}
-      {stderr !== "" && <p className={styles.note}>Error output ({nameOf("stderr")})</p>}
+      {stderr !== "" && <p className={styles.note}>{t`Error output (${nameOf("stderr")})`}</p>}
       {stderr !== "" && <Output text={stderr} />}
     </>
   );

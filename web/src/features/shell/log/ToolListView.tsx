@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Panel } from "../../../agent/events.ts";
+import { t } from "../../../language/t.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { ExternalText } from "../../../ui/ExternalText.tsx";
 import { Field } from "../../../ui/Field.tsx";
@@ -33,14 +34,14 @@ export function ToolListView({ panel }: { readonly panel: ToolsPanel }) {
   }, [panel, isLong]);
   let before = 0;
   return (
-    <section ref={section} className={styles.list} aria-label="Tools of this conversation">
-      <h2>Tools of this conversation</h2>
-      {tools.length === 0 && <p>There are none.</p>}
+    <section ref={section} className={styles.list} aria-label={t`Tools of this conversation`}>
+      <h2>{t`Tools of this conversation`}</h2>
+      {tools.length === 0 && <p>{t`There are none.`}</p>}
       {tools.length > 0 && (
         <>
           <Field
-            label="Search the tools"
-            hint="By name, summary and source. /inspect NAME shows one with its arguments."
+            label={t`Search the tools`}
+            hint={t`By name, summary and source. /inspect NAME shows one with its arguments.`}
             type="search"
             autoComplete="off"
             spellCheck={false}
@@ -94,7 +95,7 @@ function SourceGroup({ group, open, pageKey, onToggle }: GroupProps) {
           <ExternalText text={name} />
         </h3>
         <span className={styles.note}>
-          {[kind, countTools(tools.length), callable < tools.length && `${number(callable)} can be called`]
+          {[kind, countTools(tools.length), callable < tools.length && t`${callable} can be called`]
             .filter(Boolean)
             .join(" · ")}
         </span>
@@ -120,7 +121,7 @@ function Rows({ group: { name, tools, shared } }: { readonly group: ToolGroup })
   }, [firstNew]);
   return (
     <>
-      <ul ref={list} className={styles.tools} aria-label={`Tools of ${name}`}>
+      <ul ref={list} className={styles.tools} aria-label={t`Tools of ${name}`}>
         {tools.slice(0, shown).map((listed) => (
           <ToolRow
             key={listed.tool.name}
@@ -138,11 +139,9 @@ function Rows({ group: { name, tools, shared } }: { readonly group: ToolGroup })
               setShown(shown + SHOWN);
             }}
           >
-            Show {Math.min(SHOWN, rest)} more
+            {t`Show ${Math.min(SHOWN, rest)} more`}
           </Button>
-          <span className={styles.note}>
-            {number(shown)} of {number(tools.length)}
-          </span>
+          <span className={styles.note}>{t`${shown} of ${tools.length}`}</span>
         </div>
       )}
     </>
@@ -171,19 +170,16 @@ function ToolRow({ listed, explained }: { readonly listed: ListedTool; readonly 
 }
 
 function nameObstacle({ reason }: { readonly reason: string }): string {
-  return reason === "sourceUnavailable" ? "Unavailable" : MODES.forbidden.label;
+  return reason === "sourceUnavailable" ? t`Unavailable` : MODES.forbidden.label;
 }
 
 function describeFound(found: number, all: number, sources: number): string {
-  const from = `from ${sources === 1 ? "one source" : `${number(sources)} sources`}`;
-  if (found === 0) return "No tool has all of these words.";
-  return found === all ? `${countTools(all)} ${from}` : `${number(found)} of ${countTools(all)}, ${from}`;
+  if (found === 0) return t`No tool has all of these words.`;
+  const tools = countTools(all);
+  if (found === all) return sources === 1 ? t`${tools} from one source` : t`${tools} from ${sources} sources`;
+  return sources === 1 ? t`${found} of ${tools}, from one source` : t`${found} of ${tools}, from ${sources} sources`;
 }
 
 function countTools(count: number): string {
-  return count === 1 ? "one tool" : `${number(count)} tools`;
-}
-
-function number(value: number): string {
-  return value.toLocaleString("en");
+  return count === 1 ? t`one tool` : t`${count} tools`;
 }

@@ -1,5 +1,7 @@
 import type { CallCard } from "../../../agent/conversation.ts";
-import { explainOutcome } from "../../../agent/copy.ts";
+import { explainOutcome, why } from "../../../agent/copy.ts";
+import { catalogue } from "../../../language/language.ts";
+import { t } from "../../../language/t.ts";
 import type { Outcome, PermissionMode } from "../../../protocol/generated.ts";
 import type { Tone } from "../../../ui/Tag.tsx";
 
@@ -9,40 +11,43 @@ export interface CallState {
 }
 
 const CLOSED: Readonly<Record<Outcome, CallState>> = {
-  ok: { label: "Done", tone: "ok" },
-  refusedByPolicy: { label: "Refused", tone: "danger" },
-  deniedByUser: { label: "Denied", tone: "danger" },
-  stepUpFailed: { label: "Not confirmed", tone: "danger" },
-  executionError: { label: "Failed", tone: "danger" },
-  timedOut: { label: "Timed out", tone: "danger" },
-  cancelled: { label: "Cancelled", tone: "plain" },
-  invalidArguments: { label: "Not accepted", tone: "danger" },
-  unknownTool: { label: "No such tool", tone: "danger" },
+  ok: { label: t`Done`, tone: "ok" },
+  refusedByPolicy: { label: t`Refused`, tone: "danger" },
+  deniedByUser: { label: t`Denied`, tone: "danger" },
+  stepUpFailed: { label: t`Not confirmed`, tone: "danger" },
+  executionError: { label: t`Failed`, tone: "danger" },
+  timedOut: { label: t`Timed out`, tone: "danger" },
+  cancelled: { label: t`Cancelled`, tone: "plain" },
+  invalidArguments: { label: t`Not accepted`, tone: "danger" },
+  unknownTool: { label: t`No such tool`, tone: "danger" },
 };
 
-/** The state of a call as a label. */
-export function stateOf({ phase, result }: CallCard): CallState {
-  if (result?.reason === "outcomeUnknown") return { label: "Outcome unknown", tone: "waiting" };
-  if (result?.reason === "approvalExpired") return { label: "Expired", tone: "danger" };
+/** The state of a call as a label. `held`: it stands behind one that waits for a person. */
+export function stateOf({ phase, result }: CallCard, held = false): CallState {
+  if (result?.reason === "outcomeUnknown") return { label: t`Outcome unknown`, tone: "waiting" };
+  if (result?.reason === "approvalExpired") return { label: t`Expired`, tone: "danger" };
   if (result !== undefined) return CLOSED[result.outcome];
   switch (phase) {
     case "waiting":
-      return { label: "Waiting for approval", tone: "waiting" };
+      return { label: t`Waiting for approval`, tone: "waiting" };
     case "running":
-      return { label: "Running", tone: "info" };
+      return held ? { label: t`Waits its turn`, tone: "plain" } : { label: t`Running`, tone: "info" };
     default:
-      return { label: "Next", tone: "plain" };
+      return { label: t`Next`, tone: "plain" };
   }
 }
 
-/** Why a call gave nothing, as a sentence; null when it gave something. */
-export function explainFailedCall({ call, result }: CallCard): string | null {
-  return result === undefined || result.outcome === "ok" ? null : explainOutcome(call.name, result);
+/** Why a call gave nothing, as a sentence; null when it gave something. What no catalogue has is the loop's, in English. */
+export function explainFailedCall({ call, result }: CallCard): { readonly text: string; readonly lang?: "en" } | null {
+  if (result === undefined || result.outcome === "ok") return null;
+  const known = catalogue[`reason:${result.reason}`] ?? catalogue[`outcome:${result.outcome}`];
+  if (known === undefined) return { text: explainOutcome(call.name, result), lang: "en" };
+  return { text: known.replace("{tool}", () => `\`${call.name}\``).replace("{why}", () => why(result)) };
 }
 
 export const MODES: Readonly<Record<PermissionMode, CallState>> = {
-  auto: { label: "Runs by itself", tone: "ok" },
-  consent: { label: "Asks first", tone: "waiting" },
-  stepUp: { label: "Needs your passkey", tone: "waiting" },
-  forbidden: { label: "Not allowed", tone: "danger" },
+  auto: { label: t`Runs by itself`, tone: "ok" },
+  consent: { label: t`Asks first`, tone: "waiting" },
+  stepUp: { label: t`Needs your passkey`, tone: "waiting" },
+  forbidden: { label: t`Not allowed`, tone: "danger" },
 };

@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { ToolDescriptor, ToolObstacle } from "../../../protocol/generated.ts";
 
 /** A tool, and why it cannot be called now where it cannot. */
@@ -21,11 +22,11 @@ export interface ToolGroup {
 }
 
 const KINDS: ReadonlyMap<string, string> = new Map([
-  ["mcp", "MCP server"],
-  ["http", "HTTP API"],
-  ["sql", "database"],
-  ["module", "Python module"],
-  ["tools", "programs of a tool file"],
+  ["mcp", t`MCP server`],
+  ["http", t`HTTP API`],
+  ["sql", t`database`],
+  ["module", t`Python module`],
+  ["tools", t`programs of a tool file`],
 ]);
 
 /** The tools by where they come from, in the order in which the gateway lists them. */
@@ -63,7 +64,7 @@ export function countOf(groups: readonly ToolGroup[]): number {
 }
 
 function nameSource(source: string): { readonly name: string; readonly kind: string } {
-  if (source === "builtin") return { name: "Built in", kind: "" };
+  if (source === "builtin") return { name: t`Built in`, kind: "" };
   const colon = source.indexOf(":");
   const kind = KINDS.get(source.slice(0, colon));
   return kind === undefined ? { name: source, kind: "" } : { name: source.slice(colon + 1), kind };
