@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 
 from bench.callers import Callers, Cell, start_callers
 from bench.figures import Pace, report, report_pairs, say
@@ -21,13 +22,15 @@ Cells = dict[tuple[str, str], list[Cell]]
 
 
 async def measure(pace: Pace) -> None:
-    """Ours, the limit, and the limit without its policy decision, which ours may remember; then what tools add."""
-    with work_folder() as ours, work_folder() as forgetful, work_folder() as limit, work_folder() as undecided:
+    """Ours, the limit, that without its decision, which ours may remember, and that with a record; then what tools add."""
+    with ExitStack() as folders:
+        ours, forgetful, limit, undecided, recorded = (folders.enter_context(work_folder()) for _ in range(5))
         async with (
             start_gateway(ours) as gateway,
             start_gateway(forgetful, module="bench.forgetful_gateway") as other,
             start_limit(limit) as (limit_pid, limit_target),
             start_limit(undecided, "--undecided") as (undecided_pid, undecided_target),
+            start_limit(recorded, "--recorded") as (recorded_pid, recorded_target),
             start_callers() as callers,
         ):
             most = max(CALLERS)
@@ -35,6 +38,7 @@ async def measure(pace: Pace) -> None:
             await callers.open("forgetful", other.process.pid, other.target, most)
             await callers.open("limit", limit_pid, limit_target, most)
             await callers.open("undecided", undecided_pid, undecided_target, most)
+            await callers.open("recorded", recorded_pid, recorded_target, most)
             cells: Cells = {}
             for number in range(pace.rounds):
                 load = Load()
@@ -48,7 +52,7 @@ async def _go_round(callers: Callers, pace: Pace, cells: Cells) -> None:
         cells.setdefault(key, []).append(await callers.drive(name, count, pace.seconds, tool, beside=beside))
 
     for count in CALLERS:
-        for name in ("ours", "limit", "undecided"):
+        for name in ("ours", "limit", "undecided", "recorded"):
             await cell((name, str(count)), name, count)
     await cell(("forgetful", "50"), "forgetful", 50)
     await cell(("ours", "page"), "ours", 1, "page")
@@ -67,6 +71,7 @@ def _report(cells: Cells) -> None:
         for name in ("rate", "cpu"):
             unit, figure = FIGURES[name]
             report_pairs(f"calls/{name}/{count}/no-decision", unit, pairs(("ours", count), ("undecided", count), figure))
+            report_pairs(f"calls/{name}/{count}/record-alone", unit, pairs(("recorded", count), ("undecided", count), figure))
     for name in ("ours", "limit"):
         spread = sorted(cell.p99 / cell.p50 for cell in cells[name, "50"])
         report(f"calls/spread/50/{name}", spread[len(spread) // 2], "p99/p50")

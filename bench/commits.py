@@ -11,7 +11,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, Integer, MetaData, Table, Text, bindparam, insert, update
+from sqlalchemy import Column, Connection, Integer, MetaData, Table, Text, bindparam, insert, update
 
 from gateway.adapters.storage.sqlite import open_for_writing
 
@@ -21,7 +21,7 @@ class _Kind(Enum):
     UPDATE = auto()
 
 
-_Work = tuple[_Kind, dict[str, Any], asyncio.Future[None]]
+_Work = tuple[_Kind, dict[str, Any], bytes, asyncio.Future[None]]
 
 
 class GroupCommits:
@@ -40,6 +40,7 @@ class GroupCommits:
         )
         with self._engine.begin() as connection:
             tables.create_all(connection)
+            self.prepare(connection)
         closing = update(calls).where(calls.c.id == bindparam("of_id")).values(state="closed", result=bindparam("result"))
         self._statements = {_Kind.INSERT: insert(calls), _Kind.UPDATE: closing}
         self._numbers = itertools.count()
@@ -48,15 +49,21 @@ class GroupCommits:
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    async def insert(self, arguments: str) -> int:
+    def prepare(self, _connection: Connection) -> None:
+        """What else the file has to have: nothing here."""
+
+    def seal(self, _connection: Connection, _leaves: Sequence[bytes]) -> None:
+        """What else one commit writes, of the leaves that came with its calls: nothing here."""
+
+    async def insert(self, arguments: str, leaf: bytes = b"") -> int:
         """The first commit of a call; gives its number."""
         number = next(self._numbers)
-        await self._submit(_Kind.INSERT, {"id": number, "arguments": arguments, "state": "running", "result": None})
+        await self._submit(_Kind.INSERT, {"id": number, "arguments": arguments, "state": "running", "result": None}, leaf)
         return number
 
-    async def update(self, number: int, result: str) -> None:
+    async def update(self, number: int, result: str, leaf: bytes = b"") -> None:
         """The second."""
-        await self._submit(_Kind.UPDATE, {"of_id": number, "result": result})
+        await self._submit(_Kind.UPDATE, {"of_id": number, "result": result}, leaf)
 
     async def close(self) -> None:
         """Stop once everything is written."""
@@ -64,9 +71,9 @@ class GroupCommits:
         await asyncio.to_thread(self._thread.join)
         self._engine.dispose()
 
-    def _submit(self, kind: _Kind, row: dict[str, Any]) -> asyncio.Future[None]:
+    def _submit(self, kind: _Kind, row: dict[str, Any], leaf: bytes) -> asyncio.Future[None]:
         done: asyncio.Future[None] = self._loop.create_future()
-        self._queue.put((kind, row, done))
+        self._queue.put((kind, row, leaf, done))
         return done
 
     def _run(self) -> None:
@@ -80,10 +87,11 @@ class GroupCommits:
                     batch.append(more)
                 with connection.begin():
                     for kind, statement in self._statements.items():
-                        rows = [row for of, row, _ in batch if of is kind]
+                        rows = [row for of, row, _, _ in batch if of is kind]
                         if rows:
                             connection.execute(statement, rows)
-                self._loop.call_soon_threadsafe(_settle, [done for _, _, done in batch])
+                    self.seal(connection, [leaf for _, _, leaf, _ in batch])
+                self._loop.call_soon_threadsafe(_settle, [done for _, _, _, done in batch])
 
 
 def _settle(futures: Sequence[asyncio.Future[None]]) -> None:

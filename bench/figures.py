@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How long to measure: rounds over all contenders, and seconds per cell. `calls` is how many a made log has."""
+    """How long to measure: rounds over all contenders, and seconds per cell. `calls` is how many a made log has, and `folder`
+    where it is kept for another time; None: it is made in a folder of its own and thrown away."""
 
     rounds: int
     seconds: float
     calls: int = 300_000
+    folder: Path | None = None
 
 
 def report(name: str, value: float, unit: str, *, limit: float | None = None, ratio: float | None = None) -> None:
@@ -31,6 +35,17 @@ def report_pairs(name: str, unit: str, pairs: Sequence[tuple[float, float]]) -> 
     """
     ours, limits = zip(*pairs, strict=True)
     report(name, median(ours), unit, limit=median(limits), ratio=median(mine / least for mine, least in pairs))
+
+
+def report_load() -> None:
+    """What else the machine does: how many processes ran or waited in the last minute."""
+    report("load", os.getloadavg()[0], "processes")
+
+
+def report_times(name: str, seconds: Sequence[float]) -> None:
+    """The middle and the slowest twentieth of some times."""
+    for share in (0.5, 0.95):
+        report(f"{name}/p{share * 100:.0f}", percentile(seconds, share) * 1000, "ms")
 
 
 def say(text: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import resource
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -36,64 +37,53 @@ from gateway.core.vocabulary import Category, Decision, Label, Outcome, Permissi
 Call = Callable[[int], Awaitable[None]]
 
 CALLERS = (1, 10, 50)
-PRINCIPAL = Principal("prn_bench", "Bench", Profile.OPERATOR)
 SPEC = ToolSpec("echo", "Echo", "bench", "echo", {"type": "object"}, Category.READ, "bench")
-SNAPSHOT = Snapshot(
-    "snp_1", "ses_1", "con_1", "cnv_1", "trn_1", 0, 1, 10**13, "0" * 64, (PublishedTool(SPEC, PermissionMode.AUTO),)
-)
 RESULT = "y" * 400
 ARGUMENTS = canonical_bytes({"path": "notes/today.md", "text": "x" * 300, "count": 3})
 
 
-def request(number: int) -> ToolRequest:
-    return ToolRequest(
-        principal=PRINCIPAL,
-        session_id="ses_1",
-        connection_id="con_1",
-        conversation_id="cnv_1",
-        turn_id="trn_1",
-        snapshot_id="snp_1",
-        snapshot_digest=SNAPSHOT.digest,
-        call_id=f"call_{number:09d}",
-        tool="echo",
-        arguments=ARGUMENTS,
-        digest=digest_of_bytes(b"%d" % number),
-        model=None,
-        received_at=1_795_000_000_000 + number,
-    )
+class Worker:
+    """Somebody whose calls are put on record. `name` tells their ids from those of others in the same ledger."""
 
+    def __init__(self, ledger: SqlLedger, name: str = "1") -> None:
+        self._ledger = ledger
+        self._name = name
+        self._principal = Principal(f"prn_bench_{name}", "Bench", Profile.OPERATOR)
+        self._snapshot = self._make_snapshot(f"{name}_1")
 
-class Ours:
-    """The ledger: guarded state, salted payload, Merkle leaf and signed checkpoint with every commit."""
-
-    def __init__(self, directory: Path) -> None:
-        self._engine = open_for_writing(directory / DATABASE)
-        with self._engine.begin() as connection:
-            metadata.create_all(connection)
-            identity, epoch = identify(connection), begin_epoch(connection)
-        key = SigningKey("bench.example/audit", bytes(32))
-        mark = MarkFile(directory, key, identity.id, key.sign(0, EMPTY_ROOT))
-        state = HeldState(directory)
-        state.watch(DATABASE, WAL)
-        committer = Committer(self._engine, key, Frontier(), epoch)
-        self._writer = Writer(self._engine, committer, mark=mark, require_held=state.check)
-        self._ledger = SqlLedger(self._writer)
+    def _make_snapshot(self, name: str) -> Snapshot:
+        ids = (f"snp_{name}", f"ses_{self._name}", f"con_{self._name}", f"cnv_{name}", f"trn_{name}")
+        return Snapshot(*ids, 0, 1, 10**13, "0" * 64, (PublishedTool(SPEC, PermissionMode.AUTO),))
 
     async def prepare(self) -> None:
-        passkey = steps.Passkey(b"credential", PRINCIPAL.id, b"key", 0, False, False, b"handle", (), "Key", 1)
-        session = Session("ses_1", PRINCIPAL, "cse_1", (), Label.PUBLIC, 1, 10**13)
+        """Enrol, sign in, and begin a first conversation."""
+        me, name = self._principal, self._name
+        passkey = steps.Passkey(f"credential {name}".encode(), me.id, b"key", 0, False, False, b"handle", (), "Key", 1)
+        session = Session(f"ses_{name}", me, f"cse_{name}", (), Label.PUBLIC, 1, 10**13)
         await self._ledger.append(
-            steps.EnrolmentOffered(1, "token", PRINCIPAL.name, PRINCIPAL.profile, 10**13),
-            steps.PrincipalEnrolled(1, "token", PRINCIPAL, passkey),
-            steps.ConsoleSessionStarted(1, "cse_1", "hash", PRINCIPAL.id, 10**13),
-            steps.AgentSessionStarted(1, session, "hash"),
-            steps.ConversationOpened(1, "cnv_1", PRINCIPAL.id, "Bench"),
-            steps.TurnBegun(1, PRINCIPAL.id, SNAPSHOT, None),
+            steps.EnrolmentOffered(1, f"token {name}", me.name, me.profile, 10**13),
+            steps.PrincipalEnrolled(1, f"token {name}", me, passkey),
+            steps.ConsoleSessionStarted(1, f"cse_{name}", f"hash {name}", me.id, 10**13),
+            steps.AgentSessionStarted(1, session, f"hash {name}"),
+            *self._opened(),
+        )
+
+    async def converse(self) -> None:
+        """Begin another conversation, somewhere among all that there are."""
+        self._snapshot = self._make_snapshot(os.urandom(11).hex())
+        await self._ledger.append(*self._opened())
+
+    def _opened(self) -> tuple[steps.Entry, ...]:
+        snapshot, me = self._snapshot, self._principal.id
+        return (
+            steps.ConversationOpened(1, snapshot.conversation_id, me, "Bench"),
+            steps.TurnBegun(1, me, snapshot, None),
         )
 
     async def call(self, number: int) -> None:
-        bound = request(number)
-        intent = steps.CallIntended(bound.received_at, bound, SNAPSHOT, SPEC.digest, Decision.AUTO, (), None, None)
+        """One call, with its intent and its end."""
+        bound, snapshot = self._request(number), self._snapshot
+        intent = steps.CallIntended(bound.received_at, bound, snapshot, SPEC.digest, Decision.AUTO, (), None, None)
         await self._ledger.append(intent)
         result = steps.ToolResult(
             call_id=bound.call_id,
@@ -110,8 +100,44 @@ class Ours:
             receipt_id=f"rcp_{number}",
             result_digest=bound.digest,
         )
-        closed = steps.CallClosed(bound.received_at, bound, SNAPSHOT, SPEC.digest, Decision.AUTO, (), result, True)
+        closed = steps.CallClosed(bound.received_at, bound, snapshot, SPEC.digest, Decision.AUTO, (), result, True)
         await self._ledger.append(closed)
+
+    def _request(self, number: int) -> ToolRequest:
+        snapshot = self._snapshot
+        return ToolRequest(
+            principal=self._principal,
+            session_id=snapshot.session_id,
+            connection_id=snapshot.connection_id,
+            conversation_id=snapshot.conversation_id,
+            turn_id=snapshot.turn_id,
+            snapshot_id=snapshot.id,
+            snapshot_digest=snapshot.digest,
+            call_id=f"call_{number:09d}",
+            tool="echo",
+            arguments=ARGUMENTS,
+            digest=digest_of_bytes(b"%d" % number),
+            model=None,
+            received_at=1_795_000_000_000 + number,
+        )
+
+
+class Ours:
+    """The ledger: guarded state, salted payload, Merkle leaf and signed checkpoint with every commit."""
+
+    def __init__(self, directory: Path) -> None:
+        self._engine = open_for_writing(directory / DATABASE)
+        with self._engine.begin() as connection:
+            metadata.create_all(connection)
+            identity, epoch = identify(connection), begin_epoch(connection)
+        key = SigningKey("bench.example/audit", bytes(32))
+        mark = MarkFile(directory, key, identity.id, key.sign(0, EMPTY_ROOT))
+        state = HeldState(directory)
+        state.watch(DATABASE, WAL)
+        committer = Committer(self._engine, key, Frontier(), epoch)
+        self._writer = Writer(self._engine, committer, mark=mark, require_held=state.check)
+        self._worker = Worker(SqlLedger(self._writer))
+        self.prepare, self.call = self._worker.prepare, self._worker.call
 
     def quiet_seconds(self) -> float:
         return self._writer.quiet_seconds()

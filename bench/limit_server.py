@@ -2,9 +2,10 @@
 
 A bare Starlette app with the gateway's own transport settings. Per message it does two group commits that are on the disk
 (`synchronous=FULL`, one writer thread, SQLAlchemy Core) and one Cedar decision under the shipped policy, and nothing else:
-no session, no snapshot, no schema, no digest, no audit log, no redaction. With `--undecided` not even the decision.
+no session, no snapshot, no schema, no digest, no audit log, no redaction. With `--undecided` not even the decision; with
+`--recorded` no decision, and what the contract asks of each call beside its commits (`recorded.py`).
 
-    python -m bench.limit_server PORT DIRECTORY [--undecided]
+    python -m bench.limit_server PORT DIRECTORY [--undecided | --recorded]
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import cedarpy
 import orjson
@@ -22,6 +25,7 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from bench.commits import GroupCommits
+from bench.recorded import RecordedCalls
 from gateway.adapters.policy.documents import read_documents
 from gateway.adapters.policy.rules import NAMESPACE, compile_rules
 from gateway.core.canonical import Json
@@ -73,28 +77,45 @@ def prepare_decision() -> Callable[[str], bool]:
     return decide
 
 
-def create_app(directory: Path, decide: Callable[[str], bool]) -> Starlette:
-    """The app; every message of its one socket is a call."""
-    commits: list[GroupCommits] = []
+class Calls(Protocol):
+    """What answers the messages."""
+
+    async def answer(self, text: str) -> str:
+        """The answer to one message, which is a call."""
+        ...
+
+
+class DecidedCalls:
+    """A decision and two commits for each."""
+
+    def __init__(self, path: Path, decide: Callable[[str], bool]) -> None:
+        self._commits = GroupCommits(path)
+        self._decide = decide
+
+    async def answer(self, text: str) -> str:
+        """The result, once both commits are on the disk."""
+        message = orjson.loads(text)
+        call = message["params"]["call"]
+        assert self._decide(call["name"]), "the shipped policy lets operators read"
+        number = await self._commits.insert(orjson.dumps(call["arguments"]).decode())
+        result = {"callId": call["id"], "outcome": "ok", "content": call["arguments"]["text"], "auditSeq": number}
+        await self._commits.update(number, orjson.dumps(result).decode())
+        return orjson.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).decode()
+
+
+def create_app(begin: Callable[[], Calls]) -> Starlette:
+    """The app; every message of its one socket is a call. `begin` is called on the loop, by the first connection."""
+    calls: list[Calls] = []
 
     async def serve(websocket: WebSocket) -> None:
-        if not commits:
-            commits.append(GroupCommits(directory / "limit.db"))
+        if not calls:
+            calls.append(begin())
         await websocket.accept(subprotocol="countersign.v1")
         try:
             while True:
-                await websocket.send_text(await answer(await websocket.receive_text(), commits[0]))
+                await websocket.send_text(await calls[0].answer(await websocket.receive_text()))
         except WebSocketDisconnect:
             return
-
-    async def answer(text: str, written: GroupCommits) -> str:
-        message = orjson.loads(text)
-        call = message["params"]["call"]
-        assert decide(call["name"]), "the shipped policy lets operators read"
-        number = await written.insert(orjson.dumps(call["arguments"]).decode())
-        result = {"callId": call["id"], "outcome": "ok", "content": call["arguments"]["text"], "auditSeq": number}
-        await written.update(number, orjson.dumps(result).decode())
-        return orjson.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).decode()
 
     return Starlette(routes=[WebSocketRoute("/ws", serve)])
 
@@ -109,10 +130,13 @@ def _uid(kind: str, identifier: str) -> dict[str, str]:
 
 def main() -> None:
     """Serve until killed."""
-    port, directory = int(sys.argv[1]), Path(sys.argv[2])
-    decide = _allow if "--undecided" in sys.argv else prepare_decision()
+    port, path = int(sys.argv[1]), Path(sys.argv[2]) / "limit.db"
+    if "--recorded" in sys.argv:
+        begin: Callable[[], Calls] = partial(RecordedCalls, path)
+    else:
+        begin = partial(DecidedCalls, path, _allow if "--undecided" in sys.argv else prepare_decision())
     uvicorn.run(
-        create_app(directory, decide),
+        create_app(begin),
         host="127.0.0.1",
         port=port,
         http="httptools",

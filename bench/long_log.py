@@ -1,0 +1,128 @@
+"""What a long log costs: its bytes, a start of the gateway over it, a receipt, a call that is put on record, and a check of it.
+
+`--calls` and `--folder` are those of `history`. Calls are put on record in the folder that was made and in an empty one in turn,
+and each time its log grows by them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import random
+import resource
+import time
+from pathlib import Path
+
+from bench.figures import Pace, report, report_load, report_pairs, report_times, say
+from bench.ledger import Worker
+from bench.made_logs import BEGIN, END, ORIGIN, made_state
+from bench.servers import prepare_gateway, work_folder
+from gateway.adapters.storage.history.places import HISTORY
+from gateway.adapters.storage.history.stored import StoredHistory
+from gateway.adapters.storage.inspection import StoredLogReader, examine, open_stored_log
+from gateway.adapters.storage.receipts import read_receipt
+from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_reading, open_history
+from gateway.adapters.storage.store import open_store
+from gateway.core.call_history import AuditedCall
+from gateway.runtime.ports import HistoryFilter
+
+RECEIPTS = 50
+CALLERS = 50
+CALLS_OF_A_CONVERSATION = 17
+
+
+async def measure(pace: Pace) -> None:
+    """Everything about one made log."""
+    async with made_state(pace) as state:
+        for name in (DATABASE, HISTORY):
+            report(f"long/bytes/{name}", (state / name).stat().st_size / pace.calls, "bytes/call")
+        await _start(state, pace)
+        await _read_receipts(state, pace.calls)
+        await _append(state, pace)
+        _verify(state)
+        report_load()
+
+
+async def _start(state: Path, pace: Pace) -> None:
+    """Of the whole gateway, until it is ready, beside one of an empty folder that was started before."""
+    pairs: list[tuple[float, float]] = []
+    with work_folder() as home:
+        await _seconds_to_ready(home)
+        for number in range(pace.rounds):
+            pairs.append((await _seconds_to_ready(state.parent), await _seconds_to_ready(home)))
+            say(f"long: start, round {number + 1} of {pace.rounds}")
+    report_pairs("long/start", "s", pairs)
+
+
+async def _seconds_to_ready(home: Path) -> float:
+    # Its policy is laid down anew each time; its state stays.
+    with work_folder() as policy:
+        process = prepare_gateway(policy)
+        process.home = home
+        began = time.perf_counter()
+        try:
+            await process.start()
+            return time.perf_counter() - began
+        finally:
+            await process.stop()
+
+
+async def _read_receipts(state: Path, calls: int) -> None:
+    """Of calls anywhere in the log, which is opened for each as the gateway does."""
+    choice, chosen = random.Random(2), list[AuditedCall]()
+    with dispose(open_for_reading(state / DATABASE)) as log, dispose(open_history(state / HISTORY)) as engine:
+        history = StoredHistory(engine, log)
+        for _ in range(RECEIPTS):
+            named = HistoryFilter(BEGIN, END, text=f"call_{choice.randrange(calls):010}")
+            chosen += await history.page(named, None, 1)
+        history.close()
+    reader, times, spent = StoredLogReader(state), list[float](), list[float]()
+    for call in chosen:
+        began, used = time.perf_counter(), time.process_time()
+        with reader.open() as stored:
+            read_receipt(stored, call.conversation_id, call.call_id)
+        times.append(time.perf_counter() - began)
+        spent.append(time.process_time() - used)
+    report_times("long/receipt", times)
+    report_times("long/receipt/cpu", spent)
+
+
+async def _append(state: Path, pace: Pace) -> None:
+    """Calls that become durable in a second, in conversations that begin anywhere among those that there are."""
+    pairs: list[tuple[float, float]] = []
+    with work_folder() as empty:
+        for number in range(pace.rounds):
+            pairs.append((await _call(state, pace), await _call(empty / "state", pace)))
+            say(f"long: append, round {number + 1} of {pace.rounds}")
+    report_pairs("long/append", "calls/s", pairs)
+
+
+async def _call(state: Path, pace: Pace) -> float:
+    async with open_store(state, origin=ORIGIN) as store:
+        numbers, done = itertools.count(), 0
+        workers = [Worker(store.ledger, os.urandom(8).hex()) for _ in range(CALLERS)]
+        for worker in workers:
+            await worker.prepare()
+        began = time.perf_counter()
+
+        async def work(worker: Worker) -> None:
+            nonlocal done
+            while time.perf_counter() - began < pace.seconds:
+                await worker.converse()
+                for _ in range(CALLS_OF_A_CONVERSATION):
+                    await worker.call(next(numbers))
+                    done += 1
+
+        await asyncio.gather(*(work(worker) for worker in workers))
+        return done / (time.perf_counter() - began)
+
+
+def _verify(state: Path) -> None:
+    """As `audit verify` does, in processor time of one core."""
+    with open_stored_log(state) as stored:
+        began = time.process_time()
+        checked = examine(stored)
+        report("long/verify", checked.size / (time.process_time() - began), "records/s")
+        report("long/verify/memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB")
+    assert checked.fault is None, checked.fault
