@@ -19,6 +19,7 @@ from gateway.protocol.closing import CloseCause
 from gateway.protocol.schema import schema_bytes
 
 TEXT = (Path(__file__).parents[2] / "docs" / "PROTOCOL.md").read_text(encoding="utf-8")
+GATEWAY = Path(__file__).parents[2] / "gateway"
 SCHEMA: dict[str, Any] = orjson.loads(schema_bytes())
 SHAPES: dict[str, Any] = SCHEMA["$defs"]
 
@@ -142,3 +143,18 @@ def test_a_row_names_a_function_that_exists(cells: list[str]) -> None:
 def test_section_seven_names_every_outcome_and_reason_and_no_other() -> None:
     words = {word for cells in rows_of_section_seven() for word in re.findall(r"`([a-z][A-Za-z]+)`", cells[2])}
     assert words == {str(outcome) for outcome in Outcome} | {str(reason) for reason in Reason}
+
+
+# `revoked` ends the session of an MCP client, which has no socket of this contract.
+ENDINGS = re.compile(r"\b_?end_(?:all|agent|console)\([^()]*(?:\([^()]*\)[^()]*)*?, \"(?!revoked)(\w+)\"")
+REVOCATIONS = re.compile(r"\b(?:revoke_snapshots|void_what_was_allowed)\(\"(\w+)\"|SnapshotRevokedNotice\([^()]*\"(\w+)\"")
+
+
+@pytest.mark.parametrize(("notification", "told"), [("session/ended", ENDINGS), ("snapshot/revoked", REVOCATIONS)])
+def test_every_reason_of_an_end_is_written_down(notification: str, told: re.Pattern[str]) -> None:
+    folders = [GATEWAY / "runtime", GATEWAY / "server"]
+    sources = [path.read_text(encoding="utf-8") for folder in folders for path in sorted(folder.rglob("*.py"))]
+    given = {word for source in sources for found in told.finditer(source) for word in found.groups() if word}
+    [row] = rows(section(5), f"`{notification}`")
+    written = set(re.findall(r"`(\w+)`", row[-1]))
+    assert given == written

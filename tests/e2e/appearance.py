@@ -41,6 +41,14 @@ _OVERFLOW = """() => {
   return [...page, ...beyond].map((element) => element.outerHTML.slice(0, 200));
 }"""
 
+# A page or a part of it that has to be pushed sideways to be read. What has lines of its own (code, tables, a field) may be.
+_SIDEWAYS = """() => [...document.body.querySelectorAll("*")]
+  .filter((element) => element.checkVisibility() && element.clientWidth > 1 && element.scrollWidth > element.clientWidth + 1)
+  .filter((element) => ["auto", "scroll"].includes(getComputedStyle(element).overflowX))
+  .filter((element) => !element.matches("pre, table, textarea, input, .cm-scroller"))
+  .filter((element) => element.querySelector("table, pre") === null)
+  .map((element) => element.outerHTML.slice(0, 200))"""
+
 _CLIPPED = """() => [...document.body.querySelectorAll("button, a, h1, h2, label, summary, [role=status]")]
   .filter((element) => element.checkVisibility() && element.getBoundingClientRect().width > 1)
   .filter((element) => element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== "inline")
@@ -119,6 +127,7 @@ async def check_appearance(page: Page, name: str) -> None:
     faults: list[str] = [
         *await page.evaluate(_RUN_AXE),
         *(f"beyond the edge: {element}" for element in await page.evaluate(_OVERFLOW)),
+        *(f"scrolls sideways: {element}" for element in await page.evaluate(_SIDEWAYS)),
         *(f"cut off: {element}" for element in await page.evaluate(_CLIPPED)),
         *(f"broken word: {place}" for place in await page.evaluate(_BROKEN_WORDS)),
     ]
@@ -129,6 +138,7 @@ async def check_layout(page: Page, name: str) -> None:
     """Nothing is beyond the edge or cut off, and every control can be reached: the part of the appearance that a size decides."""
     await page.evaluate(_END_CHANGES)
     faults: list[str] = [
+        *(f"scrolls sideways: {element}" for element in await page.evaluate(_SIDEWAYS)),
         *(f"beyond the edge: {element}" for element in await page.evaluate(_OVERFLOW)),
         *(f"cut off: {element}" for element in await page.evaluate(_CLIPPED)),
         *(f"out of reach: {element}" for element in await page.evaluate(_BURIED)),

@@ -56,7 +56,12 @@ async def model() -> AsyncIterator[ScriptedServer]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
-    process = make_gateway(tmp_path_factory.mktemp("gateway"), COUNTERSIGN_MODEL_URL=model.url, COUNTERSIGN_MODEL_TIER="native")
+    process = make_gateway(
+        tmp_path_factory.mktemp("gateway"),
+        COUNTERSIGN_MODEL_URL=model.url,
+        COUNTERSIGN_MODEL_TIER="native",
+        COUNTERSIGN_MODEL_VISION="true",
+    )
     await process.start()
     yield process
     code = await process.stop()

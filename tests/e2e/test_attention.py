@@ -61,6 +61,16 @@ async def test_what_waits_is_counted_in_name_and_icon_of_shell_and_console(perso
         assert (await page.evaluate(_ICON)).endswith(".svg")
 
 
+async def test_a_question_on_a_phone_leaves_the_conversation_most_of_the_screen(asked: Page) -> None:
+    await asked.set_viewport_size(PHONE)
+    box = await approval_dock(asked).bounding_box()
+    assert box is not None
+    assert box["height"] / PHONE["height"] < 0.28, box
+    for name in ("Open approval", "Cancel call"):
+        await expect(approval_dock(asked).get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+    await check_appearance(asked, "shell-question-phone")
+
+
 async def test_notifications_are_offered_with_the_first_question_and_say_nothing_that_a_model_wrote(person: Person) -> None:
     shell = await person.context.new_page()
     await shell.add_init_script(_NOTIFICATIONS)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
+from struct import pack
+from zlib import compress
 
 import pytest
 from playwright.async_api import Locator, Page, expect
 
 from gateway.adapters.inference.scripted import Reply
+from tests.core.test_images import chunk
 from tests.e2e.appearance import check_appearance
 from tests.e2e.person import PHONE, Person, answers, approval_dock, call_card, decide, expect_idle, send
 from tests.e2e.scripted_server import ScriptedServer
@@ -78,6 +81,7 @@ async def test_a_call_is_filled_in_and_one_that_waits_is_changed_before_anybody_
     async with person.open_approval(shell) as approval:
         await expect(approval.get_by_text("milk and bread").first).to_be_visible()
         await decide(approval, "Approve once")
+        await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
     await expect(call_card(shell, "write_file", "Done")).to_be_visible()
     assert (person.gateway.workspace / "plans/list.md").read_text() == "milk and bread"
     await expect_idle(shell)
@@ -101,7 +105,7 @@ async def test_an_attachment_goes_with_the_message_and_can_do_no_more_than_what_
             {"name": "photo.png", "mimeType": "image/png", "buffer": b"\x89PNG\r\n\x1a\n\x00"},
         ]
     )
-    await expect(shell.get_by_text("photo.png is not text")).to_be_visible()
+    await expect(shell.get_by_text("photo.png is damaged")).to_be_visible()
     await expect(chips).to_contain_text(["costs.csv"])
     await shell.reload()
     await expect(chips).to_contain_text(["costs.csv"])
@@ -124,3 +128,43 @@ async def test_an_attachment_goes_with_the_message_and_can_do_no_more_than_what_
     await approval_dock(shell).get_by_role("button", name="Cancel call").click()
     await expect_idle(shell)
     assert person.has_file("plans/old.md")
+
+
+def photo() -> bytes:
+    """Two by two red pixels, with the place where they were taken."""
+    rows = b"".join(b"\0" + b"\xff\0\0" * 2 for _ in range(2))
+    head = chunk(b"IHDR", pack(">IIBBBBB", 2, 2, 8, 2, 0, 0, 0))
+    parts = (head, chunk(b"eXIf", b"52.5200N"), chunk(b"IDAT", compress(rows)), chunk(b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+async def test_a_photo_is_seen_by_the_model_and_kept_with_the_conversation_without_its_place(
+    person: Person, shell: Page, model: ScriptedServer
+) -> None:
+    files = shell.get_by_label("Files to attach")
+    await files.set_input_files([{"name": "seeds.png", "mimeType": "image/png", "buffer": photo()}])
+    thumbnail = shell.get_by_role("img", name="Preview of seeds.png")
+    await expect(thumbnail).to_be_visible()
+    await shell.reload()
+    await expect(thumbnail).to_be_visible()
+    await check_appearance(shell, "shell-image-attached")
+    await files.set_input_files([{"name": "other.png", "mimeType": "image/png", "buffer": photo()}])
+    await shell.get_by_role("button", name="Remove other.png").click()
+    await expect(shell.get_by_role("list", name="Attached files").get_by_role("listitem")).to_have_count(1)
+
+    model.will_answer(Reply("Two red seeds."))
+    await send(shell, "what is that?")
+    await expect(answers(shell)).to_have_text("Two red seeds.")
+    await expect_idle(shell)
+    told = model.asked[-1]["messages"]
+    (image,) = [part["image_url"]["url"] for each in told if isinstance(each["content"], list) for part in each["content"][1:]]
+    head, _, data = image.partition(",")
+    assert head == "data:image/jpeg;base64"
+    seen = b64decode(data)
+    assert seen.startswith(b"\xff\xd8\xff")
+    assert b"52.5200N" not in seen
+
+    await shell.reload()
+    await call_card(shell, "read_attachment", "Done").click()
+    await expect(shell.get_by_role("log").get_by_role("img").first).to_be_visible()
+    await check_appearance(shell, "shell-image-sent")

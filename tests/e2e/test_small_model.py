@@ -38,6 +38,7 @@ def action(tool: str, **arguments: str) -> Reply:
 
 SAVING = action("write_file", path="costs.md", content="12, 40, 7")
 SHOWING = action("list_directory", path="reports/")
+LISTED = "There are 3 entries in reports/: february.csv, january.csv and summary.md."
 DELETING = action("delete_file", path="notes/old.txt")
 
 PROSE = Reply("Sure! I would love to help you with your folders. <b>First</b>, let me think about it.")
@@ -72,23 +73,34 @@ async def approve(person: Person, shell: Page, summary: str, answer: str = "Appr
         await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
 
 
-async def deny(person: Person, shell: Page, summary: str) -> None:
-    """Deny the call that waits."""
-    await expect(approval_dock(shell)).to_contain_text(summary)
-    async with person.open_approval(shell) as approval:
-        await decide(approval, "Deny")
-        await expect(approval.get_by_text("Denied, not run", exact=True)).to_be_visible()
+async def look_at_steps(page: Page, heading: str) -> None:
+    """Scroll through the page of a plan: nothing is approved there that was not on the screen."""
+    await expect(page.get_by_role("heading", name=heading)).to_be_visible()
+    for step in range(1, int(heading[0]) + 1):
+        await page.get_by_role("button", name=f"Deny step {step}").scroll_into_view_if_needed()
+
+
+async def answer_both(person: Person, shell: Page, *said: str, heading: str = "2 steps wait for your approval") -> None:
+    """Answer the calls that wait together, on their one page."""
+    async with person.open_approval(shell) as page:
+        await look_at_steps(page, heading)
+        for each in said:
+            await decide(page, each)
+        await expect(page.get_by_role("heading", name=heading)).to_be_hidden()
+        if said[-1] == "Approve once":
+            # The page of the last step by itself: an answer that is still under way would end with its window.
+            await expect(page.get_by_text("Approved", exact=True)).to_be_visible()
 
 
 @pytest.mark.requirement("004-01", "one sentence gives two actions in order, each on record once")
 async def test_two_wishes_are_two_actions_in_order_each_done_once(person: Person, shell: Page, model: ScriptedServer) -> None:
-    model.will_answer(wishes(SAVE, SHOW), SAVING, SHOWING, Reply("Three files."))
+    model.will_answer(wishes(SAVE, SHOW), SAVING, SHOWING)
     await send(shell, f"{SAVE} and {SHOW}")
     await expect(approval_dock(shell)).to_contain_text("Write costs.md")
     await expect(steps(shell)).to_have_text([f"▸{SAVE}", f"·{SHOW}"])
     assert not person.has_file("costs.md")
     await approve(person, shell, "Write costs.md")
-    await expect(answers(shell)).to_have_text(["Saved costs.md.", "Three files."])
+    await expect(answers(shell)).to_have_text(["Saved costs.md.", LISTED])
     await expect_idle(shell)
     await expect(steps(shell)).to_have_count(0)
     assert (person.gateway.workspace / "costs.md").read_text() == "12, 40, 7"
@@ -100,28 +112,38 @@ async def test_a_denied_first_action_stays_undone_and_the_second_is_asked_for_al
 ) -> None:
     model.will_answer(wishes(SAVE, DELETE), SAVING, DELETING)
     await send(shell, f"{SAVE} and {DELETE}")
-    await deny(person, shell, "Write costs.md")
-    await expect(approval_dock(shell)).to_contain_text("Delete notes/old.txt")
-    await expect(steps(shell)).to_have_text([f"✕{SAVE} (not done)", f"▸{DELETE}"])
+    await answer_both(person, shell, "Deny step 1")
     await approve(person, shell, "Delete notes/old.txt", "Approve with passkey")
     await expect(answers(shell)).to_have_text(["You said no, so write_file did not run.", "Deleted notes/old.txt."])
     await expect_idle(shell)
     assert not person.has_file("costs.md")
     assert not person.has_file("notes/old.txt")
-    recorded = ["write_file asked", "write_file deniedByUser", "delete_file asked", "delete_file ok"]
-    assert await person.recorded_calls(shell) == recorded
+    recorded = ["delete_file asked", "delete_file ok", "write_file asked", "write_file deniedByUser"]
+    assert sorted(await person.recorded_calls(shell)) == recorded
 
 
 async def test_a_denied_second_action_leaves_the_first_done(person: Person, shell: Page, model: ScriptedServer) -> None:
     model.will_answer(wishes(SAVE, DELETE), SAVING, DELETING)
     await send(shell, f"{SAVE} and {DELETE}")
-    await approve(person, shell, "Write costs.md")
-    await deny(person, shell, "Delete notes/old.txt")
+    await answer_both(person, shell, "Deny step 2", "Approve once")
     await expect(answers(shell)).to_have_text(["Saved costs.md.", "You said no, so delete_file did not run."])
     await expect_idle(shell)
     assert person.has_file("costs.md")
     assert person.has_file("notes/old.txt")
-    assert await person.recorded_calls(shell) == [*RECORDED, "delete_file asked", "delete_file deniedByUser"]
+    assert sorted(await person.recorded_calls(shell)) == ["delete_file asked", "delete_file deniedByUser", *RECORDED]
+
+
+@pytest.mark.requirement("002-31", "several wishes of one message are one page and one answer, whatever the model can do")
+async def test_three_wishes_that_ask_are_one_page_with_one_answer(person: Person, shell: Page, model: ScriptedServer) -> None:
+    for name in ("a", "b"):
+        person.write_file(f"{name}.docx", f"{name}\n")
+    deletions = [action("delete_file", path=f"{name}.docx") for name in ("a", "b")]
+    model.will_answer(*deletions, action("write_file", path="costs.md", content="hello"))
+    await send(shell, "remove a.docx and b.docx, then write hello to costs.md")
+    await answer_both(person, shell, "Approve all 3 with passkey", heading="3 steps wait for your approval")
+    await expect(answers(shell)).to_have_text(["Deleted a.docx.", "Deleted b.docx.", "Saved costs.md."])
+    await expect_idle(shell)
+    assert [person.has_file(name) for name in ("a.docx", "b.docx", "costs.md")] == [False, False, True]
 
 
 @pytest.mark.requirement("004-08", "no action later keeps the work done and names the rest")
@@ -218,15 +240,16 @@ async def test_a_reload_while_the_second_waits_does_not_do_the_first_again(
 ) -> None:
     model.will_answer(wishes(SAVE, DELETE), SAVING, DELETING)
     await send(shell, f"{SAVE} and {DELETE}")
-    await approve(person, shell, "Write costs.md")
-    await expect(approval_dock(shell)).to_contain_text("Delete notes/old.txt")
-    # What is asked again after a reload is what the message asks for, and nothing else.
-    model.will_answer(wishes(SAVE, DELETE))
-    await shell.reload()
-    await approve(person, shell, "Delete notes/old.txt", "Approve with passkey")
+    async with person.open_approval(shell) as page:
+        await look_at_steps(page, "2 steps wait for your approval")
+        # What is asked again after a reload is what the message asks for, and nothing else.
+        model.will_answer(wishes(SAVE, DELETE))
+        await shell.reload()
+        await decide(page, "Approve all 2 with passkey")
+        await expect(page.get_by_role("heading", name="2 steps wait for your approval")).to_be_hidden()
     await expect(answers(shell)).to_have_text(["Saved costs.md.", "Deleted notes/old.txt."])
     await expect_idle(shell)
-    assert await person.recorded_calls(shell) == [*RECORDED, "delete_file asked", "delete_file ok"]
+    assert sorted(await person.recorded_calls(shell)) == ["delete_file asked", "delete_file ok", *RECORDED]
 
 
 async def test_a_stop_between_two_actions_says_what_is_not_done(person: Person, shell: Page, model: ScriptedServer) -> None:
@@ -261,11 +284,13 @@ HEAR = """() => {
 async def test_keyboard_and_screen_reader_are_enough_and_the_focus_is_never_lost(
     person: Person, shell: Page, model: ScriptedServer
 ) -> None:
-    model.will_answer(wishes(SAVE, DELETE), SAVING, DELETING)
+    # The second goes back to the first, and so waits for its turn.
+    then = "delete notes/old.txt after that one"
+    model.will_answer(wishes(SAVE, then), SAVING, DELETING)
     box = shell.get_by_role("textbox", name="Message")
     await expect(box).to_be_focused()
     await shell.evaluate(HEAR)
-    await shell.keyboard.type(f"{SAVE} and {DELETE}")
+    await shell.keyboard.type(f"{SAVE} and {then}")
     await shell.keyboard.press("Enter")
     await expect(approval_dock(shell)).to_contain_text("Write costs.md")
     await expect(box).to_be_focused()
@@ -296,7 +321,7 @@ async def test_keyboard_and_screen_reader_are_enough_and_the_focus_is_never_lost
         "Responding.",
         f"Step 1 of 2: {SAVE}",
         "Approval needed: Write costs.md",
-        f"Step 2 of 2: {DELETE}",
+        f"Step 2 of 2: {then}",
         "Approval needed: Delete notes/old.txt",
         "A call did not complete.",
         "Complete.",
@@ -311,7 +336,7 @@ async def test_steps_refusals_and_calm_words_look_right_at_every_size(
     async with person.on_another_device(viewport=size, color_scheme=scheme) as context:
         shell = await context.new_page()
         await shell.goto(person.gateway.agent_origin)
-        model.will_answer(wishes(SAVE, SHOW, DELETE), SAVING, SHOWING, Reply("Three files."), DELETING, BROKEN, BROKEN, BROKEN)
+        model.will_answer(wishes(SAVE, SHOW, DELETE), SAVING, SHOWING, DELETING, BROKEN, BROKEN, BROKEN)
         await send(shell, f"{SAVE}, {SHOW} and {DELETE}")
         await expect(approval_dock(shell)).to_contain_text("Write costs.md")
         await check_appearance(shell, f"steps-{width}-{scheme}-first")
