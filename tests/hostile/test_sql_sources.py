@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from tests.adapters.tools.sql import attacks, more_attacks
-from tests.adapters.tools.sql.conftest import SHOP, SHOP_TABLES, database
+from tests.adapters.tools.sql.conftest import SHOP_TABLES, database, make_sqlite_shop
 from tests.adapters.tools.sql.postgres_server import Database
 from tests.scenarios.conftest import Scene, text_of
 
@@ -67,29 +66,12 @@ async def add(scene: Scene, name: str, settings: dict[str, Any], **categories: s
     await scene.console.call("sources/decide", {"name": name, "decisions": decisions})
 
 
-def make_sqlite(path: Path) -> Callable[[str], list[Any]]:
-    sqlite = import_module("pysqlite3.dbapi2")
-    connection = sqlite.connect(str(path))
-    for statement in SHOP:
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
-
-    def run(sql: str) -> list[Any]:
-        with sqlite.connect(str(path)) as opened:
-            rows = opened.execute(sql).fetchall()
-        opened.close()
-        return rows
-
-    return run
-
-
 @pytest_asyncio.fixture(loop_scope="module")
 async def sqlite_shop(scene: Scene, tmp_path: Path) -> AsyncIterator[Shop]:
-    run = make_sqlite(tmp_path / "shop.db")
-    settings: dict[str, Any] = {"url": f"sqlite:///{tmp_path / 'shop.db'}", "tables": SHOP_TABLES, "role": "change", "timeout": 1}
+    made = make_sqlite_shop(tmp_path)
+    settings: dict[str, Any] = {"url": made.url, "tables": SHOP_TABLES, "role": "change", "timeout": 1}
     await add(scene, "sqlite", settings, query="read", change="write")
-    yield Shop("sqlite", run, attacks.ANYWHERE + attacks.SQLITE + more_attacks.SQLITE)
+    yield Shop("sqlite", made.run, attacks.ANYWHERE + attacks.SQLITE + more_attacks.SQLITE)
     await scene.console.call("sources/remove", {"name": "sqlite"})
 
 
