@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,14 @@ IMPORTERS = {
 }
 
 
-def imports_of(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+@cache
+def imports_of(path: Path) -> frozenset[str]:
+    """The top names of what a file imports. Kept, because each library asks for all files."""
+    return frozenset(_imports_in(ast.parse(path.read_text())))
+
+
+def _imports_in(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
                 yield from (name.name.split(".")[0] for name in names)
