@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any, cast
 
 import uvicorn
@@ -68,8 +69,11 @@ class LimitedHttp(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """httptools: the end of the headers."""
+        """httptools: the end of the headers. A target with a host (RFC 9112 section 3.2.2) may name no other one than the
+        Host header, by which a request is judged."""
         self._stop_waiting()
+        if not self.url.startswith(b"/") and self._names_another_host():
+            raise _TwoHosts
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -78,6 +82,13 @@ class LimitedHttp(HttpToolsProtocol):
         head = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
         self.transport.write(head % len(body) + body)
         self.transport.close()
+
+    def _names_another_host(self) -> bool:
+        scheme, separator, rest = self.url.partition(b"://")
+        if not separator or scheme.lower() not in (b"http", b"https"):
+            return True
+        hosts = [value.lower() for name, value in self.headers if name == b"host"]
+        return hosts != [re.split(rb"[/?#]", rest, maxsplit=1)[0].lower()]
 
     def _count(self, octets: int) -> None:
         self._header_octets += octets
@@ -99,6 +110,10 @@ class LimitedHttp(HttpToolsProtocol):
 
 
 class _HeadersTooLarge(Exception):
+    pass
+
+
+class _TwoHosts(Exception):
     pass
 
 
