@@ -26,6 +26,8 @@ MAX_YAML: Final = 4 * 1024 * 1024
 MAX_NESTING: Final = 100
 """Levels. Schemas nest, and each level of one is three or four of the document."""
 
+_TOO_DEEP: Final = f"the document nests deeper than {MAX_NESTING} levels"
+
 _VERSION: Final = re.compile(r"3\.([01])\.[0-9]{1,3}")
 
 _DIALECTS: Final = re.compile(r"https://(?:spec\.openapis\.org/oas/3\.1/dialect/.*|json-schema\.org/draft/2020-12/schema)")
@@ -105,12 +107,17 @@ def _read_json(raw: bytes) -> Json:
     except json.JSONDecodeError as error:
         raise Misconfigured(f"the document is no JSON: line {error.lineno}, column {error.colno}: {error.msg}") from None
     except RecursionError:
-        raise Misconfigured(f"the document nests deeper than {MAX_NESTING} levels") from None
+        raise Misconfigured(_TOO_DEEP) from None
     except ValueError:
         raise Misconfigured("the document holds a number with too many digits") from None
-    if _nests_deeper(read, MAX_NESTING):
-        raise Misconfigured(f"the document nests deeper than {MAX_NESTING} levels")
-    return read
+    if not isinstance(read, dict):
+        return read
+    # What nests too deep below a path is refused with its own operation, and no other one is with it.
+    members = cast("dict[str, Json]", read)
+    frame = {name: value for name, value in members.items() if name not in ("paths", "components")}
+    if nests_deeper(frame, MAX_NESTING):
+        raise Misconfigured(_TOO_DEEP)
+    return members
 
 
 def _once_each(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -126,7 +133,8 @@ def _refuse_constant(name: str) -> Never:
     raise Misconfigured(f"the document holds `{name}`, which is no JSON")
 
 
-def _nests_deeper(value: Json, levels: int) -> bool:
+def nests_deeper(value: Json, levels: int) -> bool:
+    """Whether there are more objects and lists in one another than that."""
     level = [value]
     for _ in range(levels):
         level = [inner for each in level for inner in _inside(each) if isinstance(inner, dict | list)]

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from gateway.adapters.tools.http_api.arguments import ApiArgument, ArgumentReader, NamedParameter, identifier, name_arguments
 from gateway.adapters.tools.http_api.dialect import Direction, SchemaReader
-from gateway.adapters.tools.http_api.documents import ApiDocument, word_fault
+from gateway.adapters.tools.http_api.documents import MAX_NESTING, ApiDocument, nests_deeper, word_fault
 from gateway.adapters.tools.http_api.operations import (
     BODY,
     ApiOperation,
@@ -83,6 +83,7 @@ class OperationReader:
         arguments = name_arguments(
             [each for pair in zip(listed, raw, strict=True) if (each := self._arguments.read_parameter(*pair))]
         )
+        _require_whole_characters(path, *(each.parameter.name for each in arguments))
         body, body_schema, body_required = self._arguments.read_body(method, given.get("requestBody"))
         properties = {each.parameter.argument: each.schema for each in arguments}
         required = [each.parameter.argument for each in arguments if each.required]
@@ -164,6 +165,8 @@ class OperationReader:
         members["parameters"] = list(merged.values())
         if "requestBody" in own:
             members["requestBody"] = follow(root, own["requestBody"], "its body")
+        if nests_deeper(members, MAX_NESTING):
+            raise NotOffered(f"it nests deeper than {MAX_NESTING} levels")
         return members
 
 
@@ -216,6 +219,13 @@ def _read_path(path: str, arguments: Sequence[ApiArgument]) -> tuple[tuple[str, 
     if idle := by_name.keys() - set(literals[1::2]):
         raise NotOffered(f"its parameter {show(min(idle))} has no place in its path")
     return (*pieces, (_encode_literal(last), None))
+
+
+def _require_whole_characters(*texts: str) -> None:
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        raise NotOffered("its path or a parameter's name has half of a character") from None
 
 
 def _encode_literal(text: str) -> str:

@@ -27,6 +27,12 @@ def listed(start: str, cursor: object, behaviours: dict) -> dict:
             return {"tools": [], "nextCursor": "x"}
         case "nonsense-list":
             return {"tools": "many"}
+        case "unreadable-tools":
+            deep: dict = {}
+            for _ in range(400):
+                deep = {"a": deep}
+            half = tool("half", description="x\ud800y")
+            return {"tools": [tool("good"), half, tool("deep", inputSchema={**OBJECT, "default": deep}), tool("other")]}
         case "odd-tools":
             deep: dict = {"type": "object"}
             for _ in range(50):

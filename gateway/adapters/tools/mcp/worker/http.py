@@ -7,6 +7,7 @@ request that could not be sent or answered.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
@@ -14,6 +15,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from gateway.adapters.tools.mcp.worker.inert import inert_line
+from gateway.adapters.tools.mcp.worker.raw_lists import leave_out_unreadable
 from gateway.adapters.tools.mcp.worker.watching import MAX_MESSAGE, Watch, WatchedTransport
 
 CONNECT_SECONDS: Final = 10.0
@@ -24,6 +26,10 @@ REJECTED: Final = -32092
 UNAUTHORIZED: Final = -32093
 """Codes of the errors made here; JSON-RPC leaves the range to applications. `Watch.token` tells them from a server's own."""
 
+
+_DATA: Final = b"data:"
+_LINE_END: Final = re.compile(rb"(?<=[\r\n])")
+"""Of a stream of events."""
 
 MAX_CHALLENGE: Final = 4_096
 """Characters of what a server says about the sign-in that it wants."""
@@ -109,7 +115,8 @@ class _OneServer(httpx2.AsyncBaseTransport):
 
 
 class _CountedBody(httpx2.AsyncByteStream):
-    """A body that ends early where it breaks a limit or its connection; what was cut off is no JSON then."""
+    """A body that ends early where it breaks a limit or its connection; what was cut off is no JSON then. What it holds of a list
+    of tools that the SDK could not read is left out: of a stream line by line, of anything else in all that is sent."""
 
     def __init__(self, inner: httpx2.AsyncByteStream, watch: Watch, *, is_stream: bool) -> None:
         self._inner = inner
@@ -117,6 +124,22 @@ class _CountedBody(httpx2.AsyncByteStream):
         self._is_stream = is_stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        held: list[bytes] = []
+        async for chunk in self._count():
+            held.append(chunk)
+            if self._is_stream and (b"\n" in chunk or b"\r" in chunk):
+                *lines, rest = _LINE_END.split(b"".join(held))
+                held = [rest]
+                yield b"".join(map(self._read_line, lines))
+        raw = b"".join(held)
+        yield raw if self._is_stream else leave_out_unreadable(raw, self._watch.malformed)
+
+    def _read_line(self, line: bytes) -> bytes:
+        if not line.startswith(_DATA):
+            return line
+        return _DATA + leave_out_unreadable(line.removeprefix(_DATA), self._watch.malformed)
+
+    async def _count(self) -> AsyncIterator[bytes]:
         size = 0
         try:
             async for chunk in self._inner:

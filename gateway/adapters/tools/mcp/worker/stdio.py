@@ -28,6 +28,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from gateway.adapters.tools.mcp.worker.plain_requests import PlainRequests
+from gateway.adapters.tools.mcp.worker.raw_lists import leave_out_unreadable
 from gateway.adapters.tools.mcp.worker.watching import MAX_MESSAGE, WRITE_SECONDS, Watch
 
 _CHUNK: Final = 1 << 16
@@ -156,12 +157,23 @@ class LineReader(_Half):
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError:
-            if _MEANT in line:
-                self._fail_all()
-            return None
+            message = self._read_without_unreadable(bytes(line))
+            if message is None:
+                if _MEANT in line:
+                    self._fail_all()
+                return None
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             self._unanswered.discard(message.id)
         return message
+
+    def _read_without_unreadable(self, line: bytes) -> JSONRPCMessage | None:
+        rest = leave_out_unreadable(line, self._watch.malformed)
+        if rest is line:
+            return None
+        try:
+            return jsonrpc_message_adapter.validate_json(rest, by_name=False)
+        except ValidationError:
+            return None
 
     def _fail_all(self) -> None:
         error = ErrorData(code=PARSE_ERROR, message="the server sent a message that cannot be read")
