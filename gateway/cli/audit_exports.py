@@ -21,7 +21,7 @@ from gateway.core.call_files.described import Named
 from gateway.core.call_files.parquet import require_parquet
 from gateway.core.errors import Misconfigured
 from gateway.core.times import read_rfc3339
-from gateway.runtime.call_filters import LABELS, AskedCalls, read_filter
+from gateway.runtime.call_filters import LABELS, OUTCOMES, AskedCalls, read_filter
 from gateway.runtime.ports import CallHistory, HistoryFilter
 from gateway.settings_reading import load_settings
 
@@ -39,7 +39,6 @@ _FILTERS: Final[Mapping[str, tuple[str, str]]] = {
     "principal": ("ID", "Calls of this person."),
     "tool": ("NAME", "Calls of this tool."),
     "source": ("NAME", "Calls of tools of this source."),
-    "outcome": ("WORD", "Calls that closed so, or are `open`."),
     "decision": ("WORD", "Calls that were decided so: auto, consented, denied …"),
     "model": ("ID", "Calls that this model proposed."),
     "rule": ("ID", "Calls that this rule decided about."),
@@ -70,6 +69,7 @@ def _filtered(command: Callable[..., None]) -> Callable[..., None]:
     help="`signed`: the whole log, which `audit verify` checks. The others are calls, for spreadsheets (csv), analysis (parquet)"
     " and other programs (jsonl, ocsf, cef), and prove nothing.",
 )
+@click.option("--outcome", type=click.Choice([*OUTCOMES]), help="Calls that closed so, or are `open`.")
 @click.option("--label", type=click.Choice([*LABELS]), help="Calls at this label.")
 @_filtered
 @click.option(

@@ -6,11 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gateway.core.vocabulary import Label
+from gateway.core.call_history import OPEN
+from gateway.core.errors import InvalidParams
+from gateway.core.vocabulary import Label, Outcome
 from gateway.runtime.ports import HistoryFilter
 
 LABELS: Final[Mapping[str, Label]] = {label.name.lower(): label for label in Label}
 """By the names that people see."""
+
+
+OUTCOMES: Final = (*Outcome, OPEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,9 @@ def read_filter(
     asked: AskedCalls, since: int, until: int, names: Mapping[str, str], owner_id: str | None = None
 ) -> HistoryFilter:
     """The filter from `since` to before `until`, in epoch milliseconds. `names` are what people are called, by their ids;
-    `owner_id` is whose calls alone may be seen, None for everybody's."""
+    `owner_id` is whose calls alone may be seen, None for everybody's. Raises InvalidParams for an outcome that no call has."""
+    if asked.outcome is not None and asked.outcome not in OUTCOMES:
+        raise InvalidParams(f"`outcome` is one of {', '.join(OUTCOMES)}")
     text = asked.text
     return HistoryFilter(
         since=since,

@@ -143,10 +143,12 @@ async def test_pages_follow_each_other_without_a_gap_and_a_wrong_cursor_is_said_
         {"filter": {"since": "2020-01-01T00:00:00.000Z"}},
         {"filter": {"since": "2026-99-99T00:00:00.000Z"}},
         {"filter": {"event": "call:closed"}},
+        {"filter": {"outcome": "Ok"}},
     ):
         with pytest.raises(RpcError) as refused:
             await scene.console.call("audit/calls", wrong)
         assert refused.value.code == -32602
+    assert refused.value.error["message"].startswith("`outcome` is one of ok, refusedByPolicy, ")
 
 
 async def test_what_people_were_asked_and_what_models_were_used_is_summed_up(scene: Scene) -> None:

@@ -332,6 +332,22 @@ async def test_case_66_a_log_that_does_not_add_up_is_not_written_on(written: Pat
     assert "Traceback" not in output
 
 
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("audit.key", "put the key of the audit log in its place, from a backup"), ("cookies.key", "remove it to have a key made")],
+)
+async def test_a_folder_in_the_place_of_a_key_is_told_with_what_helps(
+    written: Path, tmp_path: Path, name: str, advice: str
+) -> None:
+    gateway = copy(written, tmp_path)
+    (gateway.state / name).unlink(missing_ok=True)
+    (gateway.state / name).mkdir(mode=0o755)
+    code, output = await gateway.run("serve")
+    assert code == 2, output
+    assert f"`{name}` is a folder; {advice}" in output
+    assert "Traceback" not in output
+
+
 async def test_case_66_an_exported_log_verifies_by_itself_and_not_with_a_changed_byte(written: Path, tmp_path: Path) -> None:
     gateway = copy(written, tmp_path)
     exported = tmp_path / "log.jsonl"

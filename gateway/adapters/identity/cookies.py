@@ -44,6 +44,8 @@ class ItsdangerousSigner:
 
 def read_key(path: Path) -> bytes:
     """The signing key of that file; made, readable by its owner alone, when there is none yet. Raises Misconfigured."""
+    if path.is_dir():
+        raise Misconfigured(f"`{path.name}` is a folder; remove it to have a key made (everyone signs in again)")
     try:
         if not path.exists():
             _write_key(path)

@@ -31,6 +31,9 @@ def load_or_make_key(directory: Path, origin: str, *, fresh: bool) -> SigningKey
     Raises Misconfigured when the key is missing, damaged or open to others.
     """
     path = directory / SECRET
+    if path.is_dir():
+        rest = "remove it to have a key made" if fresh else "put the key of the audit log in its place, from a backup"
+        raise Misconfigured(f"`{SECRET}` is a folder; {rest}")
     if not path.exists():
         if not fresh:
             raise Misconfigured(f"the audit log has entries but its key `{SECRET}` is gone; restore it from a backup")

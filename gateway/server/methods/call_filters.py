@@ -27,7 +27,7 @@ class CallFilters:
         self._clock = clock
 
     def read(self, principal: Principal, asked: wire.CallFilter | None, names: Mapping[str, str]) -> HistoryFilter:
-        """The filter for this person. Raises InvalidParams for a time that is none."""
+        """The filter for this person. Raises InvalidParams for a time or an outcome that is none."""
         wanted = asked or wire.CallFilter()
         since, until = self.span(wanted.since, wanted.until, LIST_DAYS)
         members = wanted.model_dump(by_alias=False, exclude={"since", "until"})
