@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, cast
 from urllib.parse import parse_qsl, urlsplit
 
+from gateway.adapters.tools.commented_json import without_comments
 from gateway.adapters.tools.kinds import check_settings
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
@@ -64,7 +65,9 @@ _HARMLESS: Final = re.compile(
 _SECRET_NAME: Final = re.compile(
     r"(?i)key|token|secret|passw|pwd|credential|auth|cookie|bearer|private|signature|dsn|connection|pat$|_url$"
 )
-_REFERENCE: Final = re.compile(r"\$\{(?:(?P<kind>env|input):)?(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)(?::-[^}]*)?\}")
+_REFERENCE: Final = re.compile(r"\$\{(?:(?P<kind>env|input):)?(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)(?::-(?P<otherwise>[^}]*))?\}")
+_OWN_REFERENCE: Final = re.compile(r"\$\{[^{}]*\}")
+_HOME: Final = frozenset({"${userHome}", "${HOME}", "${env:HOME}"})
 _SECRET_OPTION: Final = re.compile(r"(?i)--?[a-z-]*(key|token|secret|password|credential)[a-z-]*(=.+)?")
 _PASSWORD_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#@]*:[^/?#]+@")
 _PACKAGE_RUNNERS: Final = frozenset({"npx", "uvx", "bunx", "pnpm", "yarn", "docker", "podman", "deno", "pipx", "uv"})
@@ -94,31 +97,40 @@ def _parse(text: str) -> object:
         raise Misconfigured(f"the file is larger than {MAX_FILE // 1024 // 1024} MB")
     if not text.strip():
         raise Misconfigured("the file is empty")
-    try:
-        document = json.loads(
-            text.removeprefix("\ufeff"),
-            parse_constant=_refuse_constant,
-            parse_float=_read_float,
-            parse_int=_read_int,
-            object_pairs_hook=_read_members,
-        )
-        json.dumps(document, ensure_ascii=False).encode()
-        return document
-    except RecursionError:
-        raise Misconfigured("the file is nested too deep") from None
-    except UnicodeEncodeError:
-        raise Misconfigured("the file holds half of a character: an escape such as `\\ud800` without its other half") from None
-    except ValueError as error:
-        fault = error
+    fault: ValueError
+    text = text.removeprefix("\ufeff")
+    for written in (text, without_comments(text)):
+        try:
+            return _parse_json(written)
+        except RecursionError:
+            raise Misconfigured("the file is nested too deep") from None
+        except UnicodeEncodeError:
+            raise Misconfigured(
+                "the file holds half of a character: an escape such as `\\ud800` without its other half"
+            ) from None
+        except ValueError as error:
+            fault = error
     try:
         return _parse_toml(text)
     except ValueError as error:
         why = str(error)
-    if text.lstrip("\ufeff \t\r\n").startswith(("{", "/")):
+    if text.lstrip().startswith(("{", "/")):
         at = f" in line {fault.lineno}" if isinstance(fault, json.JSONDecodeError) else ""
-        comments = "; comments have to go first" if re.search(r"^\s*//|/\*", text, re.MULTILINE) else ""
-        why = f"{getattr(fault, 'msg', fault)}{at}{comments}"
+        why = f"{getattr(fault, 'msg', fault)}{at}"
     raise Misconfigured(f"the file is neither JSON nor TOML: {escape(why)[:200]}")
+
+
+def _parse_json(text: str) -> object:
+    """Raises ValueError, also of halves of characters, and RecursionError."""
+    document = json.loads(
+        text,
+        parse_constant=_refuse_constant,
+        parse_float=_read_float,
+        parse_int=_read_int,
+        object_pairs_hook=_read_members,
+    )
+    json.dumps(document, ensure_ascii=False).encode()
+    return document
 
 
 def _parse_toml(text: str) -> object:
@@ -224,7 +236,7 @@ def _read_server(name: str, given: object, environment: Mapping[str, str], *, ne
         if members.get("type") == "sse" or members.get("transport") == "sse":
             raise Misconfigured("it uses the older transport SSE, which MCP has replaced; ask the server for its `/mcp` address")
         _refuse_secret_address(address)
-        settings["url"] = address
+        settings["url"] = _fill_in(address) if isinstance(address, str) else address
         headers = _texts(members.get("headers") or members.get("http_headers") or {}, "headers")
         if headers:
             settings["headers"] = {key: keeper.keep(key, value, always=True) for key, value in headers.items()}
@@ -268,7 +280,19 @@ def _words(members: Mapping[str, Json]) -> list[str]:
                 f"`{escape(word.partition('=')[0])}` gives it a secret on its command line, which everybody on this machine can"
                 " read; give it as a variable in `env`"
             )
-    return [_expand_home(word) for word in texts]
+    return [_fill_in(_expand_home(word)) for word in texts]
+
+
+def _fill_in(word: str) -> str:
+    """What a client would put in, where it is known here. All but the home folder is the client's own, or may be a secret."""
+    for reference in cast("list[str]", _OWN_REFERENCE.findall(word)):
+        if reference not in _HOME:
+            raise Misconfigured(
+                f"`{escape(reference)[:80]}` is filled in by the client that the file is from, and not here; write out what it"
+                " stands for, a secret as a variable in `env`"
+            )
+        word = word.replace(reference, str(Path.home()))
+    return word
 
 
 def _refuse_secret_address(address: Json) -> None:
@@ -341,6 +365,8 @@ class _SecretKeeper:
             stored = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{self._source}.{name}")[:64]
             if reference.group("kind") != "input" and name in self._environment:
                 self.secrets[stored] = self._environment[name]
+            elif reference.group("otherwise"):
+                self.secrets[stored] = reference.group("otherwise")
             else:
                 self.missing.add(stored)
             value = value.replace(reference.group(0), f"${{secret:{stored}}}")

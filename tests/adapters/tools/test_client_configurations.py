@@ -46,6 +46,26 @@ def test_an_address_is_found_under_each_of_its_names(member: str) -> None:
     assert read({"mcpServers": {"a": {member: "https://tools.example.com/mcp"}}}).settings["url"].endswith("/mcp")
 
 
+def test_comments_and_a_last_comma_are_read_as_editors_read_them() -> None:
+    text = """\ufeff// mine
+    {
+      /* "mcpServers": {"old": {"command": "x"}}, */
+      "mcpServers": { // "no": 1
+        "notes": {"command": "npx", "args": ["-y", "a//b", "/* c */", "d\\\",]", ",]",], "env": {"API_KEY": "abc",},},
+      },
+    }"""
+    (server,) = read_client_configuration(text, {}).servers
+    assert server.settings["args"] == ["-y", "a//b", "/* c */", 'd",]', ",]"]
+    assert server.secrets == {"notes.API_KEY": "abc"}
+
+
+@pytest.mark.parametrize("unclosed", ["/*", '"\\"', "//*", ",[ ", '"a', "\\"])
+def test_comments_that_are_never_closed_cost_no_more_than_reading_the_file(unclosed: str) -> None:
+    """A million of them; each tried anew to the end would take hours."""
+    with pytest.raises(Misconfigured):
+        read_client_configuration("{" + unclosed * 1_000_000, {})
+
+
 def test_codex_writes_toml() -> None:
     text = '[mcp_servers.notes]\ncommand = "uvx"\nargs = ["server"]\n[mcp_servers.notes.env]\nAPI_KEY = "abc"\n'
     (server,) = read_client_configuration(text, {}).servers
@@ -107,6 +127,36 @@ def test_a_variable_of_the_environment_becomes_a_secret_with_its_value() -> None
 def test_what_a_client_would_ask_for_is_said_to_be_missing() -> None:
     server = read({"servers": {"a": {**PROGRAM, "env": {"KEY": "${input:api-key}", "B": "${env:GONE}"}}}})
     assert (server.secrets, server.missing) == ({}, ("a.GONE", "a.api-key"))
+
+
+def test_a_variable_that_is_not_set_has_the_value_that_the_file_gives_for_that_case() -> None:
+    server = read(
+        {"mcpServers": {"a": {**PROGRAM, "env": {"KEY": "${GONE:-abc}", "B": "${SET:-no}", "C": "${GONE2:-}"}}}}, SET="yes"
+    )
+    assert server.settings["env"] == {"KEY": "${secret:a.GONE}", "B": "${secret:a.SET}", "C": "${secret:a.GONE2}"}
+    assert (server.secrets, server.missing) == ({"a.GONE": "abc", "a.SET": "yes"}, ("a.GONE2",))
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"command": "git-server", "args": ["--repository", "${workspaceFolder}/x"]},
+        {"command": "${workspaceFolder}/server"},
+        {"command": "x", "args": ["${input:key}"]},
+        {"url": "https://${HOST:-a.example}/mcp"},
+    ],
+)
+def test_what_only_the_client_can_fill_in_is_refused_by_its_name_and_not_passed_on_as_it_is(server: dict[str, object]) -> None:
+    found = read_client_configuration(json.dumps({"mcpServers": {"a": server}}), {"HOST": "b.example"})
+    assert "filled in by the client" in found.refused["a"]
+    assert "${" in found.refused["a"]
+
+
+def test_the_home_folder_is_filled_in_however_it_is_written() -> None:
+    home = str(Path.home())
+    args = ["~/a", "${userHome}/a", "${HOME}/a", "--x=${env:HOME}/a"]
+    settings = read({"mcpServers": {"a": {"command": "x", "args": args}}}).settings
+    assert settings["args"] == [f"{home}/a", f"{home}/a", f"{home}/a", f"--x={home}/a"]
 
 
 @pytest.mark.parametrize("args", [["--api-key", "abc"], ["--api-key=abc"], ["--access-token", "abc"], ["-password", "x"]])
@@ -180,8 +230,9 @@ NO_FILE: list[tuple[str, str]] = [
     ('{"mcpServers": "x"}', "should be an object"),
     ('{"mcpServers": null}', "should be an object"),
     ('{"name": "x", "version": 1}', "holds no servers"),
-    ('{"mcpServers": {"a": {"command": "x"}},}', "neither JSON nor TOML"),
-    ('// mine\n{"mcpServers": {"a": {"command": "x"}}}', "comments have to go"),
+    ('{"mcpServers": {"a": {"command": "x"}},,}', "neither JSON nor TOML"),
+    ('{"mcpServers": {"a": {"command": "x"} /* mine }}', "neither JSON nor TOML"),
+    ('// mine\n{"mcpServers": {"a": {"command": "x"}}', "in line 2"),
     ('{"mcpServers": NaN}', "neither JSON nor TOML"),
     ("[" * 100_000, "nested too deep"),
     ("<?xml version='1.0'?>", "neither JSON nor TOML"),
