@@ -10,6 +10,7 @@ import click
 from gateway.adapters.storage.accounts import find_calls
 from gateway.adapters.storage.inspection import StoredLog, open_stored_log
 from gateway.adapters.storage.loss import find_set_aside
+from gateway.cli.confirming import confirm
 from gateway.cli.operating import operate
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
@@ -43,7 +44,7 @@ def erase(call: str | None, conversation: str | None, person: str | None, state:
         if not _is_on_record(stored, call, conversation, person):
             raise Misconfigured(f"nothing is on record of {escape(named)}")
     if not yes:
-        click.confirm(f"Erase what is kept of {escape(named)}? Nothing brings it back.", abort=True, err=True)
+        confirm(f"Erase what is kept of {escape(named)}? Nothing brings it back.")
     asked: dict[str, Json] = {"call": call, "conversation": conversation, "person": person}
     done = asyncio.run(operate(settings, "erase", **{name: value for name, value in asked.items() if value is not None}))
     click.echo(f"Erased the content of {done['records']} records. That is on record; `countersign audit verify` says so.")

@@ -10,6 +10,7 @@ import click
 from gateway.adapters.storage.holding import hold_state
 from gateway.adapters.storage.inspection import open_stored_log
 from gateway.adapters.storage.rotation import rotate_key as hand_over
+from gateway.cli.confirming import confirm
 from gateway.core.errors import LedgerLocked, Misconfigured
 from gateway.core.verification import LogFault, read_keys
 from gateway.settings_reading import load_settings
@@ -48,7 +49,7 @@ def rotate_key(state: Path | None, *, yes: bool) -> None:
     try:
         with hold_state(folder):
             if not yes:
-                click.confirm("Make a new key for the log? The old one signs nothing more.", abort=True, err=True)
+                confirm("Make a new key for the log? The old one signs nothing more.")
             done = hand_over(folder, time.time_ns() // 1_000_000)
     except LedgerLocked:
         raise Misconfigured(

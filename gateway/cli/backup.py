@@ -9,11 +9,12 @@ from pathlib import Path
 
 import click
 
-from gateway.adapters.storage.backup import back_up
+from gateway.adapters.storage.backup import back_up, require_backup
 from gateway.adapters.storage.backup import restore as put_back
 from gateway.adapters.storage.beginning import make_directory, undone_by_failure
 from gateway.adapters.storage.holding import hold_state
 from gateway.adapters.storage.loss import Loss, assess, go_on, set_aside
+from gateway.cli.confirming import confirm
 from gateway.core.errors import Misconfigured
 from gateway.core.ledger import LossReason
 from gateway.core.times import rfc3339
@@ -35,7 +36,8 @@ def backup(file: Path, state: Path | None) -> None:
 
     FILE holds the whole database and the key that signs the log. Whoever has it can read every call and sign in the log's
     name: it is made readable for you alone; keep it where you would keep a password. It does not hold the policy, the
-    settings, the workspace or the models. `countersign restore FILE` puts it back.
+    settings, the workspace or the models. `countersign restore FILE` puts it back. An earlier backup is replaced, any other
+    FILE that is there is not.
     """
     folder = load_settings(state=state).state
     with click.progressbar(length=1, label="Copying", file=sys.stderr) as bar:
@@ -60,8 +62,7 @@ def restore(file: Path, state: Path | None, *, yes: bool) -> None:
     the backup is lost: how much is said, and goes on record. Everybody has to sign in again.
     """
     folder = load_settings(state=state).state
-    if not file.is_file():
-        raise Misconfigured(f"`{file}` is no regular file")
+    require_backup(file)
     _ask(yes, f"Replace the record in {folder} by the backup?")
     made = make_directory(folder)
     now = _now()
@@ -102,7 +103,7 @@ def recover(state: Path | None, *, discard: bool, yes: bool) -> None:
 
 def _ask(yes: bool, question: str) -> None:
     if not yes:
-        click.confirm(question, abort=True)
+        confirm(question)
 
 
 def _describe(loss: Loss) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import click
 
+from gateway.cli.confirming import confirm
 from gateway.cli.operating import operate
 from gateway.cli.source_files import SourceFile, read_named, recognise
 from gateway.cli.source_options import read_options
@@ -184,7 +185,7 @@ def pin(name: str, tool: str | None, category: str | None, proposed: bool, yes: 
         described = next((each for each in cast("Sequence[Described]", _ask(state, "sources")) if each["name"] == name), None)
         if described is not None:
             _print_source(described)
-        click.confirm("Let every undecided tool be called as what is proposed?", abort=True)
+        confirm("Let every undecided tool be called as what is proposed?")
     categories = {} if tool is None else {tool: category}
     described = cast("Described", _ask(state, "source-pin", name=name, categories=categories, proposed=proposed))
     _show(described, as_json=as_json)

@@ -74,6 +74,42 @@ async def newest_losses(state: Path) -> list[AuditRow]:
 # ── backup and restore ──
 
 
+def test_a_backup_replaces_an_earlier_one_and_an_empty_file_and_nothing_else(state: Path, tmp_path: Path) -> None:
+    file, mine, archive = tmp_path / "kept.backup", tmp_path / "thesis.txt", tmp_path / "mine.tar"
+    file.touch()
+    for _ in range(2):
+        assert countersigned("backup", file, "--state", state).exit_code == 0
+    mine.write_text("years of work")
+    with tarfile.open(archive, "w") as written:
+        written.add(mine, "thesis.txt")
+    kept = archive.read_bytes()
+    for other in (mine, archive, state / DATABASE, state / SECRET, Path("/dev/null")):
+        assert failing("backup", other, "--state", state).message.startswith(f"`{other}` is there already and is no backup")
+    assert (mine.read_text(), archive.read_bytes()) == ("years of work", kept)
+    assert sound(state).size
+
+
+def test_what_is_no_backup_is_said_before_anybody_is_asked_to_have_the_record_replaced(state: Path, tmp_path: Path) -> None:
+    file = tmp_path / "thesis.txt"
+    file.write_text("years of work")
+    result = countersigned("restore", file, "--state", state, given="y\n")
+    assert isinstance(result.exception, Misconfigured)
+    assert "is no backup that `countersign backup` made" in result.exception.message
+    assert "Replace" not in result.output
+
+
+async def test_a_question_that_nobody_answers_names_the_option_and_a_no_says_that_nothing_was_changed(
+    state: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "kept.backup"
+    assert countersigned("backup", file, "--state", state).exit_code == 0
+    for command in (("restore", file), ("audit", "rotate-key"), ("audit", "erase", "--call", "call-write")):
+        assert "`--yes` answers it" in failing(*command, "--state", state).message
+        refused = countersigned(*command, "--state", state, given="n\n")
+        assert (refused.exit_code, refused.output.rstrip().endswith("Nothing was changed.")) == (1, True)
+    assert sound(state).size
+
+
 @pytest.mark.requirement("002-11", "a backup made beside a gateway that writes is whole, and restores to what it held")
 async def test_a_backup_of_a_running_gateway_restores_to_what_it_held(state: Path, tmp_path: Path) -> None:
     file = tmp_path / "kept.backup"
@@ -198,11 +234,12 @@ async def test_nothing_is_restored_or_recovered_under_a_running_gateway(state: P
 
 
 async def test_a_damaged_record_is_not_backed_up_as_if_it_were_whole(state: Path, tmp_path: Path) -> None:
-    edit(state, "UPDATE leaves SET payload = x'7b7d' WHERE position = 8")
     file = tmp_path / "kept.backup"
-    file.write_text("the last good one")
+    assert countersigned("backup", file, "--state", state).exit_code == 0
+    good = file.read_bytes()
+    edit(state, "UPDATE leaves SET payload = x'7b7d' WHERE position = 8")
     assert "is not sound: the payload of record 8 was changed" in failing("backup", file, "--state", state).message
-    assert file.read_text() == "the last good one"
+    assert file.read_bytes() == good
     assert not kept_in(tmp_path, ".countersign-*")
 
 

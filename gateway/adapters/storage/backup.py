@@ -57,6 +57,7 @@ def back_up(folder: Path, file: Path, on_progress: OnProgress) -> Backup:
     """Write a backup of a state folder, beside a running gateway or without one. Raises GatewayError; no file is left then."""
     require_database(folder)
     load_key(folder)
+    _require_free(file)
     if (folder / NEXT).exists():
         raise Misconfigured("the log's key is being changed, or that was cut off; start the gateway, which finishes it")
     with _workplace(file.absolute().parent) as work:
@@ -79,6 +80,15 @@ def back_up(folder: Path, file: Path, on_progress: OnProgress) -> Backup:
         size = part.stat().st_size
         part.replace(file)
     return Backup(report, size)
+
+
+def require_backup(file: Path) -> None:
+    """Raises Misconfigured for what is no backup by the names in it, or cannot be read. Whether it is sound is not looked at."""
+    if not file.is_file():
+        raise Misconfigured(f"`{file}` is no regular file")
+    with _opened(file) as archive:
+        for name in HELD:
+            archive.getmember(name)
 
 
 def restore(file: Path, folder: Path, at: int, stamp: str) -> Restored:
@@ -104,6 +114,18 @@ def restore(file: Path, folder: Path, at: int, stamp: str) -> Restored:
     return Restored(report, loss, None if loss is None else go_on(folder, loss, at), aside)
 
 
+def _require_free(file: Path) -> None:
+    """Raises Misconfigured where the backup would replace something else than a backup."""
+    if not os.path.lexists(file) or (file.is_file() and file.stat().st_size == 0):
+        return
+    try:
+        require_backup(file)
+    except Misconfigured:
+        raise Misconfigured(
+            f"`{file}` is there already and is no backup; nothing is written over it, so name another file"
+        ) from None
+
+
 def _copy_database(source: Path, target: Path, on_progress: OnProgress) -> None:
     os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     try:
@@ -124,13 +146,20 @@ def _verify(work: Path) -> LogReport:
 
 
 def _unpack(file: Path, work: Path) -> None:
+    with _opened(file) as archive:
+        names = archive.getnames()
+        for name in (*HELD, *(each for each in BESIDE if each in names)):
+            # None for a member that is no file: a TypeError, as for any other archive that is not ours.
+            with cast("IO[bytes]", archive.extractfile(name)) as content, _open_private(work / name) as copy:
+                shutil.copyfileobj(content, copy)
+
+
+@contextmanager
+def _opened(file: Path) -> Generator[tarfile.TarFile]:
+    """The archive. Raises Misconfigured for what turns out to be none, or not all of one, while it is read."""
     try:
         with tarfile.open(file, mode="r:") as archive:
-            names = archive.getnames()
-            for name in (*HELD, *(each for each in BESIDE if each in names)):
-                # None for a member that is no file: a TypeError, as for any other archive that is not ours.
-                with cast("IO[bytes]", archive.extractfile(name)) as content, _open_private(work / name) as copy:
-                    shutil.copyfileobj(content, copy)
+            yield archive
     except (tarfile.TarError, KeyError, TypeError, EOFError):
         raise Misconfigured(f"`{file}` is no backup that `countersign backup` made, or not all of one") from None
     except OSError as error:
