@@ -9,10 +9,12 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
+from gateway.adapters.inference.scripted import Reply
 from tests.e2e.appearance import check_appearance
 from tests.e2e.conftest import built_web
 from tests.e2e.german import check_german
 from tests.e2e.person import PHONE, Person, approval_dock, call_card, call_tool, decide, end_turn
+from tests.e2e.scripted_server import ScriptedServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -26,6 +28,12 @@ async def _choose(page: Page, label: str, language: str) -> None:
         await page.get_by_label(label, exact=True).select_option(language)
 
 
+async def _speak_german(shell: Page) -> None:
+    await shell.get_by_role("button", name="account and grants").click()
+    await shell.get_by_role("menuitem", name="Settings").click()
+    await _choose(shell, "Language", "de")
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def german(person: Person, shell: Page) -> AsyncIterator[Page]:
     """A German shell, in which one call is done and one waits."""
@@ -34,9 +42,7 @@ async def german(person: Person, shell: Page) -> AsyncIterator[Page]:
     person.write_file("notes/plan.md", "One step.\n")
     await call_tool(shell, "write_file", path="notes/plan.md", content="# Plan\n")
     await expect(approval_dock(shell)).to_be_visible()
-    await shell.get_by_role("button", name="account and grants").click()
-    await shell.get_by_role("menuitem", name="Settings").click()
-    await _choose(shell, "Language", "de")
+    await _speak_german(shell)
     yield shell
     await shell.evaluate("() => localStorage.removeItem('countersign.language')")
     await shell.reload()
@@ -113,6 +119,47 @@ async def test_every_page_of_the_console_is_german(person: Person, german_consol
     await german_console.get_by_role("link", name="Prüfen").click()
     await expect(german_console.get_by_role("button", name="Ablehnen", exact=True)).to_be_enabled()
     await _check(german_console, "german-console-approval", *GATEWAYS_OWN)
+    await person.check_no_violations()
+
+
+async def test_what_the_agent_says_itself_is_read_in_german_and_stays_english_for_the_model_and_the_record(
+    person: Person, shell: Page, model: ScriptedServer
+) -> None:
+    await _speak_german(shell)
+    person.write_file("notes/old.txt", "Old.\n")
+    model.will_answer(
+        Reply(calls=(("list_directory", {"path": "notes"}),)),
+        Reply("There is nothing in `notes/`."),
+        Reply(calls=(("delete_file", {"path": "notes/old.txt"}),)),
+        Reply("I deleted notes/old.txt."),
+        Reply("Good day."),
+    )
+    box = shell.get_by_label("Nachricht", exact=True)
+    log = shell.get_by_role("log")
+    await box.fill("list the files in notes/")
+    await box.press("Enter")
+    await expect(call_card(shell, "list_directory", "Fertig")).to_be_visible()
+    await expect(log.get_by_text("Es gibt nichts in notes/.")).to_be_visible()
+    await box.fill("delete notes/old.txt and move notes/plan.md to notes/done.md")
+    await box.press("Enter")
+    async with person.context.expect_page() as opened:
+        await shell.get_by_role("button", name="Freigabe öffnen").click()
+    approval = await opened.value
+    await decide(approval, "Deny")
+    refused, rest = "Sie haben nein gesagt, darum lief delete_file nicht.", "Nicht getan: move notes/plan.md."
+    answer = log.get_by_role("article", name="Assistent").last
+    await expect(answer).to_contain_text(refused)
+    await expect(answer).to_contain_text(rest)
+    assert "deleted" not in await answer.inner_text()
+    await check_german(shell, *MADE_IN_ENGLISH, r"(Mehr zu )?(list|delete) .*")
+    await box.fill("hello")
+    await box.press("Enter")
+    await expect(log.get_by_text("Good day.", exact=True)).to_be_visible()
+    said = [message["content"] for message in model.asked[-1]["messages"] if message["role"] == "assistant"]
+    assert "You said no, so `delete_file` did not run.\n\nNot done: `move notes/plan.md`." in said
+    await shell.reload()
+    await expect(log.get_by_role("article", name="Assistent").filter(has_text=refused)).to_be_visible()
+    await shell.evaluate("() => localStorage.removeItem('countersign.language')")
     await person.check_no_violations()
 
 

@@ -1,6 +1,7 @@
 import calls from "./calls.ts";
 import errors from "./errors.ts";
+import loop from "./loop.ts";
 import shell from "./shell.json" with { type: "json" };
 import ui from "./ui.json" with { type: "json" };
 
-export default { ...ui, ...shell, ...errors, ...calls };
+export default { ...ui, ...shell, ...errors, ...calls, ...loop };

@@ -2,6 +2,7 @@ import type { Token, Tokens } from "marked";
 import { type CallCard, type Conversation, type Entry, restore } from "../../../agent/conversation.ts";
 import type { ConversationExport } from "../../../protocol/generated.ts";
 import { readMarkdown } from "../log/formula-syntax.ts";
+import { shownText } from "../log/own-words.ts";
 
 /** How a part of one branch stands to the other branch. */
 type Difference =
@@ -80,8 +81,8 @@ function compareTurn(turn: Turn | undefined, other: Turn = []): readonly Compare
   );
 }
 
-function linesIn({ kind, text }: { readonly kind: "user" | "assistant"; readonly text: string }): string[] {
-  return kind === "user" ? linesOf(text) : readBlocks(text).flatMap(piecesOf);
+function linesIn(part: { readonly kind: "user" | "assistant"; readonly text: string }): string[] {
+  return part.kind === "user" ? linesOf(part.text) : readBlocks(shownText(part)).flatMap(piecesOf);
 }
 
 function readBlocks(text: string): readonly Token[] {

@@ -13,6 +13,7 @@ import { AnswerActions, QuestionActions, type UserEntry } from "./EntryActions.t
 import { isHeld } from "./held-calls.ts";
 import styles from "./Log.module.css";
 import { Markdown } from "./Markdown.tsx";
+import { shownText } from "./own-words.ts";
 import { PanelView } from "./Panels.tsx";
 import { ToolCallView } from "./ToolCallView.tsx";
 
@@ -136,7 +137,7 @@ function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }
   const expired = card?.result?.reason === "approvalExpired" ? card.call : undefined;
   const next = entries[index + 1];
   const isLast = next === undefined || isQuestion(next);
-  const text = entry?.kind === "assistant" ? entry.text : null;
+  const text = entry?.kind === "assistant" ? shownText(entry) : null;
   const question = isLast && !props.busy ? questionBefore(entries, index) : undefined;
   if (text === null && question === undefined && expired === undefined) return null;
   const figures = question && props.figures.get(question.turnId);
@@ -185,7 +186,7 @@ function EntryView({ entry, view, isSought, onCancelCall }: EntryProps) {
       return (
         <article {...place} className={styles.answer} aria-label={t`Assistant`}>
           {entry.imported && <p className={styles.note}>{IMPORTED}</p>}
-          <Markdown text={entry.text} />
+          <Markdown text={shownText(entry)} />
           {entry.stopped && <p className={styles.note}>{t`Stopped here.`}</p>}
         </article>
       );
@@ -205,7 +206,7 @@ function EntryView({ entry, view, isSought, onCancelCall }: EntryProps) {
     case "notice":
       return (
         <Banner tone={entry.tone}>
-          <Markdown text={entry.text} lang="en" />
+          <Markdown text={shownText(entry)} {...(shownText(entry) === entry.text && { lang: "en" as const })} />
         </Banner>
       );
   }
