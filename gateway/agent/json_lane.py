@@ -41,6 +41,7 @@ from gateway.agent.carrying import (
 from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
 from gateway.agent.copied import NOTHING_SAID, copyable_strings
+from gateway.agent.directed import Directed, changes_among, directed_in, next_directed
 from gateway.agent.finding import finding_in
 from gateway.agent.foreseen import with_foreseen
 from gateway.agent.further import (
@@ -118,7 +119,7 @@ async def _next_step(lane: LaneInput) -> LaneStep:
     result = state.result
     if _may_split(lane):
         tools = offered(lane.tools)
-        if carrying_in(state.message, tools) is not None:
+        if carrying_in(state.message, tools) is not None or _directed(lane, state.message) is not None:
             return SplitStep([state.message])
         if finding_in(state.message) is not None or pointed_reading(state.message, lane.messages, tools) is not None:
             return SplitStep([state.message])
@@ -136,22 +137,32 @@ async def _next_step(lane: LaneInput) -> LaneStep:
         return StuckStep(StuckReason.CAPPED)
     if result is None:
         reading = _first_call(lane, state)
+        if isinstance(reading, str):
+            return _answer(lane, state, reading)
         return await _pick(lane, state, []) if reading is None else _propose(lane, state, reading)
     told = correction(neutralise(cut(describe_mistake(result), MISTAKE_LENGTH)))
     return await _pick(lane, state, [{"role": "user", "content": told}])
 
 
-def _first_call(lane: LaneInput, state: TurnProgress) -> ProposedCall | None:
-    """The call with which a question begins that shows by its words what has to be read, or looked for."""
+def _first_call(lane: LaneInput, state: TurnProgress) -> ProposedCall | str | None:
+    """The call with which a wish begins that shows by its words what has to be read, or looked for; the words where what was
+    shown leaves open what is meant."""
     tools, wish = offered(lane.tools), _asked_for(lane, state)
     if (carrying := carrying_in(wish, tools)) is not None:
         return carrying.first
+    if (directed := _directed(lane, wish)) is not None:
+        return directed.first
     if (
         plain := next_page(wish, lane.messages, tools) or names_for(wish, tools) or plain_call(wish, tools, lane.words)
     ) is not None:
         return plain
     reading = pointed_reading(wish, lane.messages, tools) or reading_for(wish, tools)
     return reading or picked_shown(wish, state.closed, tools) or looking_for(wish, tools)
+
+
+def _directed(lane: LaneInput, wish: str, calls: Sequence[ToolMessage] = ()) -> Directed | None:
+    before = [each for each in lane.messages if each not in calls]
+    return directed_in(wish, before, offered(lane.tools), lane.words, lane.copy)
 
 
 async def _split(lane: LaneInput, message: str) -> LaneStep:
@@ -287,6 +298,10 @@ async def _conclude(lane: LaneInput, state: TurnProgress) -> LaneStep:
 async def _step_after(lane: LaneInput, wish: str, carrying: Carrying | None, calls: Sequence[ToolMessage]) -> ProposedCall | str:
     """The call that follows those of an action, or the words that it ends with."""
     tools = offered(lane.tools)
+    if carrying is None and (directed := _directed(lane, wish, calls)) is not None and lane.may_call:
+        step = next_directed(directed, calls, lane.messages, tools, lane.copy)
+        done = changes_among(calls, tools) if step is None else ()
+        return step or "\n\n".join([await _answer_from(lane, wish, [each]) for each in done])
     if carrying is None or not lane.may_call:
         further = further_call(wish, calls, tools) if lane.may_call else None
         return further or await _answer_from(lane, wish, calls)

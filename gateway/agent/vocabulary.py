@@ -187,6 +187,10 @@ class LoopVocabulary:
     part_verbs: _Words
     keeping_helpers: _Words
     state_words: _Words
+    setting_verbs: _Words
+    entering_verbs: _Words
+    entry_links: _Words
+    list_nouns: _Words
 
 
 VOCABULARY: Final = LoopVocabulary(**loop_fields("vocabulary"))

@@ -34,6 +34,7 @@ import { choose, MAX_STEP_TOKENS } from "./choosing.ts";
 import { condense } from "./condensing.ts";
 import { copyableStrings, NOTHING_SAID } from "./copied.ts";
 import { copy, explainOutcome, nameTheRest } from "./copy.ts";
+import { changesAmong, type Directed, directedIn, nextDirected } from "./directed.ts";
 import { findingIn } from "./finding.ts";
 import { withForeseen } from "./foreseen.ts";
 import {
@@ -54,7 +55,7 @@ import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
 import { asAddition, keptCall, withoutLook } from "./keeping.ts";
 import { pageOf, withoutReader } from "./kept.ts";
 import { collect, complete, type Lane, type LaneInput, type LaneStep, type ProposedCall } from "./lane.ts";
-import type { ToolMessage } from "./messages.ts";
+import type { Message, ToolMessage } from "./messages.ts";
 import { lookAgain, namePlaces, withoutMiss } from "./misplaced.ts";
 import { misreadsRow } from "./misreading.ts";
 import { nextPage } from "./paging.ts";
@@ -101,6 +102,7 @@ async function nextStep(input: LaneInput): Promise<LaneStep> {
   if (maySplit(input)) {
     const isOne =
       carryingIn(state.message, offered(input.tools)) !== null ||
+      directedFor(input, state.message) !== null ||
       findingIn(state.message) !== null ||
       pointedReading(state.message, input.messages, offered(input.tools)) !== null;
     if (isOne) return { kind: "split", actions: [state.message] };
@@ -117,6 +119,7 @@ async function nextStep(input: LaneInput): Promise<LaneStep> {
   if (!input.mayCall) return { kind: "stuck", why: "capped" };
   if (result === null) {
     const first = firstCall(input, state);
+    if (typeof first === "string") return answer(input, state, first);
     return first === null ? pick(input, state, []) : propose(input, state, first);
   }
   return pick(input, state, [
@@ -124,16 +127,29 @@ async function nextStep(input: LaneInput): Promise<LaneStep> {
   ]);
 }
 
-/** The call with which a question begins that shows by its words what has to be read, or looked for. */
-function firstCall(input: LaneInput, state: TurnProgress): ProposedCall | null {
+/**
+ * The call with which a wish begins that shows by its words what has to be read, or looked for; the words where what was shown
+ * leaves open what is meant.
+ */
+function firstCall(input: LaneInput, state: TurnProgress): ProposedCall | string | null {
   const { messages, tools } = input;
   const wish = askedFor(input, state);
   const able = offered(tools);
   const carrying = carryingIn(wish, able);
   if (carrying !== null) return carrying.first;
+  const directed = directedFor(input, wish);
+  if (directed !== null) return directed.first;
   const plain = nextPage(wish, messages, able) ?? namesFor(wish, able) ?? plainCall(wish, able);
   const reading = plain ?? pointedReading(wish, messages, able) ?? readingFor(wish, able);
   return reading ?? pickedShown(wish, state.closed, able) ?? lookingFor(wish, able);
+}
+
+function directedFor({ messages, tools }: LaneInput, wish: string, calls: readonly Message[] = []): Directed | null {
+  return directedIn(
+    wish,
+    messages.filter((each) => !calls.includes(each)),
+    offered(tools),
+  );
 }
 
 /** Ask which actions a message asks for. One, in its own words, wherever the reply leaves a doubt. */
@@ -275,6 +291,13 @@ async function stepAfter(
 ): Promise<ProposedCall | string> {
   const able = offered(input.tools);
   const carrying = carryingIn(wish, able);
+  const directed = carrying === null && input.mayCall ? directedFor(input, wish, calls) : null;
+  if (directed !== null) {
+    const step = nextDirected(directed, calls, input.messages, able);
+    const told = [];
+    for (const each of step === null ? changesAmong(calls, able) : []) told.push(await answerFrom(input, wish, [each]));
+    return step ?? told.join("\n\n");
+  }
   if (carrying === null || !input.mayCall) {
     const further = input.mayCall ? furtherCall(wish, calls, able) : null;
     return further ?? answerFrom(input, wish, calls);

@@ -186,6 +186,10 @@ interface Vocabulary {
   readonly partVerbs: Words;
   readonly keepingHelpers: Words;
   readonly stateWords: Words;
+  readonly settingVerbs: Words;
+  readonly enteringVerbs: Words;
+  readonly entryLinks: Words;
+  readonly listNouns: Words;
 }
 
 /** Does not compile where the file misses a list, nor where it has one that is not known here. */
