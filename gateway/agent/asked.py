@@ -47,6 +47,7 @@ _VERBS: Final = _LOOKS.union(stem(verb) for act in ACTS.values() for verb in act
 
 _MOVING: Final = frozenset(ACTS["move"]["calls"])
 _REFERENCES: Final = frozenset(VOCABULARY.file_references)
+_AGAIN: Final = frozenset({"again", "same"})
 _OWNERS: Final = frozenset(VOCABULARY.owners)
 _PLACES: Final = frozenset(VOCABULARY.places)
 _INSIDE: Final = frozenset(VOCABULARY.inside_words)
@@ -91,7 +92,7 @@ def is_asked_for(
     if tool["category"] != "read" and (is_how or _invents_amount(arguments, wish or message)):
         return False
     words = [word.bare for word in words_of(message)]
-    if has_called and not _REFERENCES.isdisjoint(words):
+    if has_called and not (_REFERENCES if _points(tool) else _AGAIN).isdisjoint(words):
         return True
     if _names_thing(arguments.values(), message) or not set(required_of(tool["paramSchema"])) <= arguments.keys():
         # A call without what it needs runs nothing, and the gateway says what is missing.
@@ -102,12 +103,21 @@ def is_asked_for(
     if pointed is not None and not is_how and _is_named(pointed, message):
         return True
     if tool["category"] == "read":
+        if not _points(tool):
+            # "Read the second one" is no reason to read what has been done.
+            said = said - _VERBS
         if examples and _PLACES.isdisjoint(words):
             said = set[str]() if is_how else said - _VERBS if asks_what(wish or message) else said
         return _may_look(arguments, message, said, known, is_shipped=bool(examples))
     if pointed is not None:
         return _bare_path(pointed).lower() in words and not (said & known) <= WEAK_STEMS
     return not said.isdisjoint(known) or _copies(arguments.values(), said)
+
+
+def _points(tool: Tool) -> bool:
+    """Whether a tool is about something that is named to it, to which a person may go back."""
+    declared: Mapping[str, Any] = tool["paramSchema"].get("properties", {})
+    return bool(required_of(tool["paramSchema"])) or any(map(slot_of, declared))
 
 
 def _invents_amount(arguments: Mapping[str, Json], wish: str) -> bool:

@@ -19,8 +19,12 @@ from gateway.agent.messages import ToolMessage
 from gateway.agent.ports import ChatMessage
 from gateway.agent.prompts import abilities_of, action_prefix
 from gateway.agent.provenance import neutralise
+from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.wish_words import WISH_WORDS
 from gateway.agent.words import words_of
 
+_LEADING: Final = frozenset((*VOCABULARY.fillers, *WISH_WORDS.fillers))
+_ORDERS: Final = frozenset(WISH_WORDS.imperatives) - {*VOCABULARY.spoken_verbs, *VOCABULARY.explaining_verbs, *WISH_WORDS.telling}
 _ON_FILES: Final = frozenset({READING, "delete", "move"})
 """Acts of which a model can tell nothing by itself: "show the groceries". A poem it can write."""
 
@@ -37,7 +41,7 @@ def without_call(lane: LaneInput, wish: str, said: str) -> str:
     record by themselves: beside ours they are long enough for a draft."""
     is_any = any(word.bare in ("a", "an") for word in words_of(wish))
     is_order = not is_any and any(each.act in _ON_FILES for each in asked_acts(wish))
-    if (is_order or may_be_own(wish)) and not trim(said).endswith("?"):
+    if (is_order or _is_errand(wish) or may_be_own(wish)) and not trim(said).endswith("?"):
         # Of what it was to look at, or to do, it knows nothing without the call; a question of its own stands.
         said = ""
     said = without_false_claims(said, record_of(lane.messages, lane.turn_id, lane.tools, lane.actions))
@@ -45,6 +49,12 @@ def without_call(lane: LaneInput, wish: str, said: str) -> str:
         return doubted
     able = lane.copy.say("notAskedFor", abilities=abilities_of(without_reader(offered(lane.tools)), lane.words))
     return f"{said}\n\n{able}" if trim(said) else able
+
+
+def _is_errand(wish: str) -> bool:
+    """Whether a wish orders something that words alone do not do: "call the plumber", and no story."""
+    first = next((word.bare for word in words_of(wish) if word.bare not in _LEADING), "")
+    return first in _ORDERS
 
 
 async def from_memory(lane: LaneInput, wish: str, calls: Sequence[ToolMessage]) -> str:

@@ -191,6 +191,7 @@ class LoopVocabulary:
     entering_verbs: _Words
     entry_links: _Words
     list_nouns: _Words
+    spoken_verbs: _Words
 
 
 VOCABULARY: Final = LoopVocabulary(**loop_fields("vocabulary"))

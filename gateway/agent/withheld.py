@@ -48,6 +48,11 @@ _WRITERS: Final = frozenset({"write", "save"})
 _LEAD: Final = rf"^(?:(?:{any_of(VOCABULARY.fillers)}),? )*"
 _NAMED: Final = rf" {_LEADS}[\"'`“]?"
 _PLACES: Final = any_of((*VOCABULARY.moving_links, *VOCABULARY.keeping_links))
+_ANEW: Final = {"change", "alter", "update", "correct"}
+"""Verbs of which a new text of a whole file is meant as well: "change it to bye"."""
+
+_SETTING: Final = any_of({*VOCABULARY.setting_verbs} - _ANEW)
+_SETS_IT: Final = re.compile(rf"{_LEAD}(?:{_SETTING}) (?:{any_of((*WISH_WORDS.pronouns, 'that', 'this'))})\b", _FLAGS)
 _CHANGES: Final = re.compile(rf"{_LEAD}(?:{any_of(VOCABULARY.part_verbs)})\b", _FLAGS)
 
 
@@ -135,8 +140,11 @@ def _is_part(path: str, wish: str) -> bool:
     """Whether a wish is for a change of something in a file: "set workers = 2 in app.toml"."""
     whole = rf"{_LEAD}(?:{any_of(VOCABULARY.part_verbs)}){_NAMED}{re.escape(path)}"
     is_all = not {word.bare for word in words_of(wish)}.isdisjoint((*VOCABULARY.whole_nouns, "text"))
-    clauses = [trim(each) for each in _PARTED.split(wish) if _places_of(path, each)]
-    return not is_all and any(_CHANGES.search(each) and not _has(whole, each) for each in clauses)
+    clauses = [trim(each) for each in _PARTED.split(wish)]
+    named = [each for each in clauses if _places_of(path, each)]
+    # "Set it to 5" names no file, and is about no whole one.
+    is_set = not named and any(_SETS_IT.search(each) for each in clauses)
+    return not is_all and (is_set or any(_CHANGES.search(each) and not _has(whole, each) for each in named))
 
 
 def _has(pattern: str, text: str) -> bool:

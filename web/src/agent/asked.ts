@@ -33,6 +33,7 @@ const WEAK_WORDS: ReadonlySet<string> = new Set([
   ...vocabulary.cues,
   ...Object.keys(vocabulary.numberWords),
 ]);
+const AGAIN: readonly string[] = ["again", "same"];
 export const WEAK_STEMS: ReadonlySet<string> = new Set([...WEAK_WORDS].map(stem));
 
 /** What is no reason in a question what something is: "what is the best way to search text". */
@@ -83,12 +84,16 @@ export function isAskedFor(
   const isHow = asksHow(wish);
   if (tool.category !== "read" && (isHow || inventsAmount(given, wish))) return false;
   const bare = wordsOf(message).map((word) => word.bare);
-  if (hasCalled && bare.some((word) => vocabulary.fileReferences.includes(word))) return true;
+  const isAbout = pointsAtThing(tool);
+  // To what is about nothing that is named to it, nobody goes back but to have it again.
+  if (hasCalled && bare.some((word) => (isAbout ? vocabulary.fileReferences : AGAIN).includes(word))) return true;
   const values = Object.values(given).map(textOf);
   if (namesThing(values, message)) return true;
   // A call without what it needs runs nothing, and the gateway says what is missing.
   if (requiredOf(tool.paramSchema).some((name) => !Object.hasOwn(given, name))) return true;
   const said = new Set(wordsIn(message.replaceAll(QUOTED, " ")).map(stem));
+  // "Read the second one" is no reason to read what has been done.
+  if (tool.category === "read" && !isAbout) for (const verb of VERBS) said.delete(verb);
   const common = [...knownBy(tool, EXAMPLES.get(tool.name) ?? [])].filter((term) => said.has(term));
   const pointed = Object.keys(given).find((name) => ["path", "url"].includes(slotOf(name) ?? ""));
   const place = pointed === undefined ? null : textOf(given[pointed]);
@@ -102,6 +107,12 @@ export function isAskedFor(
   }
   if (place === null) return common.length > 0 || copies(values, said);
   return bare.includes(barePath(place).toLowerCase()) && common.some((term) => !WEAK_STEMS.has(term));
+}
+
+/** Whether a tool is about something that is named to it, to which a person may go back. */
+function pointsAtThing({ paramSchema }: Known): boolean {
+  const declared = isObject(paramSchema.properties) ? Object.keys(paramSchema.properties) : [];
+  return requiredOf(paramSchema).length > 0 || declared.some((name) => slotOf(name) !== null);
 }
 
 /** Whether a call has an amount of money where the wish says no number at all, and goes back to none. */

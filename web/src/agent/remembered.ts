@@ -14,10 +14,15 @@ import { abilitiesOf, actionPrefix } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { fill } from "./render.ts";
 import { offered } from "./respond.ts";
+import { vocabulary } from "./vocabulary.ts";
+import { wishWords } from "./wish-words.ts";
 import { wordsOf } from "./words.ts";
 
 /** Acts of which a model can tell nothing by itself: "show the groceries". A poem it can write. */
 const ON_FILES: ReadonlySet<string> = new Set(["read", "delete", "move"]);
+
+const LEADING = new Set([...vocabulary.fillers, ...wishWords.fillers]);
+const SPOKEN = new Set([...vocabulary.spokenVerbs, ...vocabulary.explainingVerbs, ...wishWords.telling]);
 
 /** What a small model says to a question that no file answers, told to be that. */
 export async function fromMemory(input: LaneInput, wish: string, calls: readonly ToolMessage[]): Promise<string> {
@@ -46,7 +51,7 @@ export function withoutCall(input: LaneInput, wish: string, text: string): strin
   // Of what it was to look at, or to do, it knows nothing without the call; a question of its own stands.
   const isAny = wordsOf(wish).some(({ bare }) => bare === "a" || bare === "an");
   const isOrder = !isAny && askedActs(wish).some(({ act }) => ON_FILES.has(act));
-  const isEmpty = (isOrder || mayBeOwn(wish)) && !text.trim().endsWith("?");
+  const isEmpty = (isOrder || isErrand(wish) || mayBeOwn(wish)) && !text.trim().endsWith("?");
   const said = withoutFalseClaims(
     isEmpty ? "" : text,
     recordOf(input.messages, input.turnId, input.tools, input.actions),
@@ -55,4 +60,10 @@ export function withoutCall(input: LaneInput, wish: string, text: string): strin
   if (doubted !== "") return doubted;
   const able = nameAbilities(abilitiesOf(withoutReader(offered(input.tools))));
   return said.trim() === "" ? able : `${said}\n\n${able}`;
+}
+
+/** Whether a wish orders something that words alone do not do: "call the plumber", and no story. */
+function isErrand(wish: string): boolean {
+  const first = wordsOf(wish).find(({ bare }) => !LEADING.has(bare))?.bare ?? "";
+  return wishWords.imperatives.includes(first) && !SPOKEN.has(first);
 }

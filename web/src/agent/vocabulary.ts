@@ -190,6 +190,7 @@ interface Vocabulary {
   readonly enteringVerbs: Words;
   readonly entryLinks: Words;
   readonly listNouns: Words;
+  readonly spokenVerbs: Words;
 }
 
 /** Does not compile where the file misses a list, nor where it has one that is not known here. */

@@ -37,6 +37,10 @@ const WHOLE = new Set([...vocabulary.wholeNouns, "text"]);
 const LEAD = `^(?:(?:${anyOf(vocabulary.fillers)}),? )*`;
 const NAMED = ` ${LEADS}["'\`“]?`;
 const PLACES = anyOf([...vocabulary.movingLinks, ...vocabulary.keepingLinks]);
+/** Verbs of which a new text of a whole file is meant as well: "change it to bye". */
+const ANEW = ["change", "alter", "update", "correct"];
+const SETTING = anyOf(vocabulary.settingVerbs.filter((verb) => !ANEW.includes(verb)));
+const SETS_IT = new RegExp(`${LEAD}(?:${SETTING}) (?:${anyOf([...wishWords.pronouns, "that", "this"])})\\b`, "i");
 const CHANGES = new RegExp(`${LEAD}(?:${anyOf(vocabulary.partVerbs)})\\b`, "i");
 
 /** What is said in the place of a change that the words of a wish speak against; null for any other call. */
@@ -137,5 +141,8 @@ function isPart(path: string, wish: string): boolean {
   if (wordsOf(wish).some(({ bare }) => WHOLE.has(bare))) return false;
   const whole = new RegExp(`${LEAD}(?:${anyOf(vocabulary.partVerbs)})${NAMED}${escaped(path)}`, "i");
   const clauses = wish.split(PARTED).map((clause) => clause.trim());
-  return clauses.some((each) => placesOf(path, each).length > 0 && CHANGES.test(each) && !whole.test(each));
+  const named = clauses.filter((each) => placesOf(path, each).length > 0);
+  // "Set it to 5" names no file, and is about no whole one.
+  if (named.length === 0 && clauses.some((each) => SETS_IT.test(each))) return true;
+  return named.some((each) => CHANGES.test(each) && !whole.test(each));
 }
