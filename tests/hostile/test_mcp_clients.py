@@ -162,3 +162,22 @@ async def test_case_162_no_token_of_another_kind_opens_it(scene: Scene) -> None:
     headers = {"Authorization": f"Bearer {mine.tokens['access_token']}"}
     for site in (scene.gateway.agent_origin, scene.gateway.console_origin):
         assert (await browser.get(f"{site}/session", headers=headers)).status in (401, 404)
+
+
+async def test_case_184_a_stream_that_is_to_be_taken_up_again_begins_anew_for_its_own_session_alone(scene: Scene) -> None:
+    mine, other = await WebPeer(scene.ada).come_in(), await WebPeer(scene.ada).come_in()
+    head = ("GET /mcp HTTP/1.1", f"Host: localhost:{scene.gateway.port}", f"Authorization: Bearer {mine.tokens['access_token']}")
+    usual = ("Accept: text/event-stream", "Mcp-Protocol-Version: 2025-11-25")
+    for event in ("0", "1", f"{other.session}/1", "x" * 5_000):
+        theirs = (f"Mcp-Session-Id: {other.session}", f"Last-Event-ID: {event}")
+        assert await send_raw(scene, *head, *usual, *theirs, body=b"") == 404
+        # The stream before is given up, which the gateway may learn a moment later.
+        async with asyncio.timeout(PATIENCE):
+            while (
+                status := await send_raw(
+                    scene, *head, *usual, f"Mcp-Session-Id: {mine.session}", f"Last-Event-ID: {event}", body=b""
+                )
+            ) == 409:
+                await asyncio.sleep(0.05)
+        assert status == 200, event
+    assert (await mine.post(LIST)).status == (await other.post(LIST)).status == 200

@@ -176,7 +176,9 @@ class HttpEndpoints:
             return
         server = self._server_of(grant)
         user = AuthenticatedUser(AccessToken(token="", client_id=grant.client_id, scopes=[], subject=grant.id))
-        scope = {**scope, "user": user}
+        # No stream here can be taken up again, and the SDK would give a request for that no answer.
+        headers = [each for each in scope["headers"] if each[0] != b"last-event-id"]
+        scope = {**scope, "user": user, "headers": headers}
         if scope["method"] == "POST":
             await self._post(server, request, scope, receive, send)
         else:
