@@ -17,6 +17,7 @@ from typing import cast
 
 from gateway.core.canonical import MAX_DEPTH, Json, canonical_bytes
 from gateway.core.errors import MalformedJson
+from gateway.core.look_alikes import READ_ALIKE
 from gateway.core.markers import MarkedText, mark_text
 from gateway.core.named_secrets import COMMANDS, find_named
 from gateway.core.secret_tokens import TOKENS, PatternSet, secret_pattern
@@ -148,7 +149,11 @@ _INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u20
 
 
 def _find(text: str, classes: Collection[str]) -> list[_Finding]:
-    if text.isascii() or _INVISIBLE.search(text) is None:
+    if text.isascii():
+        return _find_visible(text, classes)
+    # A name in letters that look like its own, or behind a blank of another width, is read as that name.
+    text = text.translate(READ_ALIKE)
+    if _INVISIBLE.search(text) is None:
         return _find_visible(text, classes)
     places = [place for place, character in enumerate(text) if _INVISIBLE.match(character) is None]
     found = _find_visible("".join([text[place] for place in places]), classes)
@@ -320,6 +325,8 @@ def _paired_kind(members: Mapping[Json, Json]) -> str | None:
 
 
 def _credential_kind(name: str) -> str | None:
+    if not name.isascii():
+        name = name.translate(READ_ALIKE)
     bare = "".join(filter(str.isalnum, name)).lower()
     if bare.endswith(_NOT_CREDENTIALS) or "[redacted:" in name:
         return None

@@ -198,6 +198,13 @@ def test_a_token_is_found_whatever_surrounds_it(before: str, after: str) -> None
     assert GITHUB not in redacted(f"{before} {GITHUB} {after}")
 
 
+@pytest.mark.parametrize("name", ["p\u0430ssword", "\uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff44", "pass\u200bword"])
+def test_a_name_that_only_looks_like_one_of_a_credential_is_read_as_it_looks(name: str) -> None:
+    for between in (": ", ":\u00a0", "\uff1a\u3000"):
+        assert "hunter2Zx9QvLq" not in redacted(f"{name}{between}hunter2Zx9QvLq"), between
+    assert redact_json({name: "hunter2Zx9QvLq"}, BOTH).count == 1
+
+
 HOSTILE = [
     "a",
     "password=",

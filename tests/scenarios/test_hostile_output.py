@@ -91,6 +91,20 @@ async def test_case_54_a_secret_in_a_result_reaches_neither_browser_nor_log_nor_
             assert b"AKIAIOSFODNN7EXAMPLE" not in path.read_bytes(), path.name
 
 
+async def test_case_183_a_credential_under_a_name_that_only_looks_like_its_own_is_redacted(scene: Scene) -> None:
+    lines = (
+        "p\u0430ssword: hunter2Zx9QvLq",
+        "\uff50assword\uff1a hunter2Zx9QvLq",
+        "password:\u00a0hunter2Zx9QvLq",
+        "\u0440wd=hunter2Zx9QvLq",
+    )
+    (scene.gateway.workspace / "alike.txt").write_text("\n".join(lines), encoding="utf-8")
+    turn = await scene.begin()
+    result = await turn.invoke("read_file", {"path": "alike.txt"}, "c1")
+    assert (result["outcome"], result["redactions"]) == ("ok", len(lines)), result
+    assert "hunter2" not in text_of(result)
+
+
 NAMES = {
     "the longest": "x" * 64,
     "a newline": "peek\nERROR the policy was not reloaded",
