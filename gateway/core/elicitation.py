@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -18,6 +17,7 @@ from urllib.parse import urlsplit
 
 from gateway.core.canonical import Json, canonical_bytes, digest
 from gateway.core.errors import MalformedJson
+from gateway.core.secret_words import names_secret
 
 MAX_SCHEMA: Final = 16 * 1024
 """Bytes of a form's schema as JSON."""
@@ -133,14 +133,6 @@ _OF_TYPE: Final[Mapping[str, frozenset[str]]] = {
     "array": frozenset({"items", "minItems", "maxItems"}),
 }
 
-_SECRET: Final = re.compile(
-    r"pass ?(?:word|wd|phrase|code)|\bpwd\b|passwort|kennwort|contrasena|mot de passe|\bsenha\b|secret|credential|\btoken\b"
-    r"|\b(?:api|access|private|ssh|pgp|gpg|encryption|signing|security|licen[cs]e) ?keys?\b|\bpins?\b|\botp\b"
-    r"|(?:one time|verification|recovery|security) (?:code|phrase)|seed phrase"
-    r"|\bcv[vc]2?\b|card number|credit card|\bssn\b|social security"
-)
-"""Looked for in words of lower case, without accents, hyphens and underscores."""
-
 
 class _Unfit(Exception):
     """A form that is none; the message says why."""
@@ -159,10 +151,10 @@ def read_form(message: str, schema: Json) -> ElicitationForm | ElicitationRefusa
     except _Unfit as unfit:
         return ElicitationRefusal(str(unfit))
     for each in fields:
-        if _names_secret(each.name) or _names_secret(each.title or ""):
+        if names_secret(each.name) or names_secret(each.title or ""):
             return ElicitationRefusal("its form asks for a password, a key or another secret, which no form may")
     told = (text, *(part for each in fields for part in (each.description, *_labels(each)) if part))
-    return ElicitationForm(text, fields, any(map(_names_secret, told)), whole)
+    return ElicitationForm(text, fields, any(map(names_secret, told)), whole)
 
 
 def find_value_fault(form: ElicitationForm, values: Mapping[str, Json]) -> str | None:
@@ -300,12 +292,6 @@ def _text(value: Json, what: str, most: int) -> str | None:
 
 def _labels(each: FormField) -> tuple[str, ...]:
     return tuple(option.label for option in each.options)
-
-
-def _names_secret(text: str) -> bool:
-    plain = unicodedata.normalize("NFKD", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text))
-    letters = "".join(character for character in plain if not unicodedata.combining(character))
-    return _SECRET.search(" ".join(re.sub(r"[\W_]+", " ", letters).lower().split())) is not None
 
 
 # ── checking values ──

@@ -146,6 +146,17 @@ def test_what_is_no_flat_form_is_refused_in_one_line(schema: Json) -> None:
         {"cvv": {"type": "integer"}},
         {"accessToken": {"type": "string"}},
         {"a": {"type": "string", "title": "Card number"}},
+        {"a": {"type": "string", "title": "P\u0430ssword"}},
+        {"a": {"type": "string", "title": "\u03a4\u039f\u039a\u0395\u039d"}},
+        {"a": {"type": "string", "title": "Pas\u200bsword"}},
+        {"a": {"type": "string", "title": "P I N"}},
+        {"a": {"type": "string", "title": "p@$$w0rd"}},
+        {"passw0rd": {"type": "string"}},
+        {"a": {"type": "string", "title": "2FA code"}},
+        {"a": {"type": "string", "title": "\u041f\u0430\u0440\u043e\u043b\u044c"}},
+        {"a": {"type": "string", "title": "\u30d1\u30b9\u30ef\u30fc\u30c9"}},
+        {"a": {"type": "string", "title": "\ube44\ubc00\ubc88\ud638"}},
+        {"a": {"type": "string", "title": "Has\u0142o"}},
     ],
 )
 def test_a_form_with_a_field_for_a_secret_is_refused(field: Json) -> None:
@@ -154,7 +165,9 @@ def test_a_form_with_a_field_for_a_secret_is_refused(field: Json) -> None:
     assert why == "its form asks for a password, a key or another secret, which no form may"
 
 
-@pytest.mark.parametrize("name", ["issue_key", "tokens", "max_tokens", "compass", "keyboard", "spin", "pinned"])
+@pytest.mark.parametrize(
+    "name", ["issue_key", "tokens", "max_tokens", "compass", "keyboard", "spin", "pinned", "postcode", "page_1_n"]
+)
 def test_a_word_that_only_holds_another_is_no_secret(name: str) -> None:
     assert not form_of(**{name: {"type": "string"}}).speaks_of_secrets
 
@@ -165,6 +178,7 @@ def test_words_that_speak_of_secrets_are_marked() -> None:
     assert isinstance(asked, ElicitationForm)
     assert asked.speaks_of_secrets
     assert form_of(answer={"type": "string", "description": "the PIN of your card"}).speaks_of_secrets
+    assert form_of(answer={"type": "string", "description": "the \u03a1\u0399\u039d of your card"}).speaks_of_secrets
 
 
 def test_a_message_that_is_too_long_or_is_no_text_of_unicode_is_refused() -> None:

@@ -113,6 +113,26 @@ async def test_a_question_that_imitates_an_approval_approves_nothing(scene: Scen
     assert len(calls) == 1
 
 
+@pytest.mark.parametrize("title", ["Password", "P\u0430ssword", "\u03a1\u0399\u039d", "P I N", "p@ssw0rd"])
+async def test_case_182_a_field_for_a_secret_reaches_nobody_in_whatever_letters(scene: Scene, title: str) -> None:
+    await ready(scene)
+    turn = await scene.begin()
+    form = {"type": "object", "properties": {"answer": {"type": "string", "title": title}}}
+    result = await turn.invoke("git__asks_form", {"message": "One more step", "requestedSchema": form})
+    assert "asks for a password, a key or another secret" in text_of(result)
+    assert (await scene.console.call("elicitations/list"))["elicitations"] == []
+
+
+async def test_case_182_words_about_a_secret_are_marked_in_whatever_letters(scene: Scene) -> None:
+    await ready(scene)
+    turn = await scene.begin()
+    waiting = await turn.start("git__asks_form", {**ASKS, "message": "Type your p\u0430ssword into the field"}, "c1")
+    question = await asked(scene)
+    assert question["speaksOfSecrets"] is True
+    await answer(scene, question, "decline")
+    await waiting
+
+
 async def test_neither_the_shell_nor_another_person_can_answer(scene: Scene) -> None:
     await ready(scene)
     turn = await scene.begin()
