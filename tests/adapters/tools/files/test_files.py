@@ -18,7 +18,7 @@ import pytest
 
 from gateway.adapters.tools.builtin import beneath, files
 from gateway.adapters.tools.builtin.beneath import Opener, choose_opener, open_by_kernel, open_by_steps
-from gateway.adapters.tools.builtin.files import Workspace
+from gateway.adapters.tools.builtin.files import FileContent, Workspace
 from gateway.core.errors import ToolFailed
 
 NEVER = threading.Event()
@@ -252,3 +252,30 @@ def test_a_race_never_writes_or_deletes_outside(workspace: Workspace, root: Path
             with suppress(ToolFailed):
                 workspace.delete(("flip", "secret.txt"))
     assert [path.name for path in (root.parent / "outside").iterdir()] == ["secret.txt"]
+
+
+def test_a_race_never_edits_moves_or_makes_anything_outside(workspace: Workspace, root: Path) -> None:
+    """docs/SECURITY.md case 185."""
+    outside = root.parent / "outside"
+    secret = (outside / "secret.txt").read_bytes()
+    edited: set[bytes] = set()
+
+    def note(content: FileContent) -> bytes:
+        edited.add(content.data)
+        return b"harmless"
+
+    here, there = ("flip", "secret.txt"), ("flip", "moved.txt")
+    with swapping(root):
+        for number in range(200):
+            for deed in (
+                lambda: workspace.append(here, b"x"),
+                lambda: workspace.edit(here, note, 100),
+                lambda: workspace.move(here, there),
+                lambda: workspace.move(there, here),
+                lambda number=number: workspace.make_folder(("flip", f"new-{number}")),
+            ):
+                with suppress(ToolFailed):
+                    deed()
+    assert [path.name for path in outside.iterdir()] == ["secret.txt"]
+    assert (outside / "secret.txt").read_bytes() == secret
+    assert not any(secret in each for each in edited)
