@@ -230,6 +230,14 @@ async def test_a_form_of_another_kind_or_size_is_refused_before_it_is_read(scene
     assert (await Browser(scene.gateway.port).post(url, raw=b"x" * 20_000, headers=FORM, origin=None)).status == 413
 
 
+@pytest.mark.parametrize("raw", [b"a=1&" * 3_000, b"=&" * 8_000, b"&" * 16_000, b"\xff\xfe=%ff%00&;&==", b"%", b""])
+async def test_case_186_a_form_that_takes_its_parser_apart_is_refused_without_a_trace(scene: Scene, raw: bytes) -> None:
+    for path in ("/token", "/revoke", "/register"):
+        reply = await Browser(scene.gateway.port).post(f"{WebPeer(scene.ada).origin}{path}", raw=raw, headers=FORM, origin=None)
+        assert (reply.status, "error" in reply.json) in ((400, True), (401, True)), (path, reply.body)
+    assert "Traceback" not in scene.gateway.output
+
+
 async def test_the_same_request_of_a_session_runs_once(scene: Scene) -> None:
     peer = await WebPeer(scene.ada).come_in()
     call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "peek", "arguments": {"what": "web once"}}}

@@ -14,6 +14,8 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.middleware.client_auth import AuthenticationError, ClientAuthenticator
 from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import ClientRegistrationOptions
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
@@ -33,7 +35,10 @@ from gateway.server.responses import NOT_FOUND, HttpError, refuse, wrong_method
 
 FORM_BYTES: Final = 16 * 1024
 
-_MEDIA_TYPES: Final = ("application/x-www-form-urlencoded", "application/json")
+MAX_FIELDS: Final = 100
+
+_FORM: Final = "application/x-www-form-urlencoded"
+_MEDIA_TYPES: Final = (_FORM, "application/json")
 _WRONG_TYPE: Final = HttpError(415, "unsupported_media_type", "send a form, or JSON to register")
 
 _Answer = Callable[[Request], Awaitable[Response]]
@@ -93,7 +98,15 @@ class HttpEndpoints:
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if raw and media_type not in _MEDIA_TYPES:
             return refuse(_WRONG_TYPE)
-        return await answer(Request(request.scope, _replay(raw, request.receive)))
+        whole = Request(request.scope, _replay(raw, request.receive))
+        if media_type == _FORM:
+            try:
+                # Read once here and kept by the request: nobody further in catches what this raises.
+                await whole.body()
+                await whole.form(max_files=0, max_fields=MAX_FIELDS)
+            except (MultiPartException, HTTPException):
+                return JSONResponse({"error": "invalid_request"}, 400)
+        return await answer(whole)
 
     async def _answer_authorization(self, request: Request) -> Response:
         """RFC 6749 section 4.1.1. An error that goes to the client says which server it is from, as a code does (RFC 9207)."""
