@@ -17,15 +17,32 @@ from gateway.core.attachments import MediaType, media_type_of
 MOST_PIXELS: Final = 16 * 1024 * 1024
 """Of the decoded image: 64 MB of memory. A photo of twelve megapixels is one of the largest that phones take unasked."""
 
-_PNG_KEPT: Final = frozenset((b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"sBIT", b"bKGD", b"pHYs"))
+_PNG_KEPT: Final = {
+    b"IHDR": 13,
+    b"PLTE": 768,
+    b"IEND": 0,
+    b"tRNS": 256,
+    b"gAMA": 4,
+    b"cHRM": 32,
+    b"sRGB": 1,
+    b"sBIT": 4,
+    b"bKGD": 6,
+    b"pHYs": 9,
+    b"IDAT": 2**31,
+}
+"""With the most bytes that each may have: in what is longer, anything could stand."""
+
 _WEBP_KEPT: Final = frozenset((b"VP8 ", b"VP8L", b"VP8X", b"ALPH"))
 _WEBP_FEATURES: Final = 0x10
 """Of the features that `VP8X` announces: transparency. Profiles, metadata and animation are left out."""
 
 _START_OF_FRAME: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _WITHOUT_LENGTH: Final = frozenset((0x01, *range(0xD0, 0xD8)))
-_JPEG_LEFT_OUT: Final = frozenset((*range(0xE1, 0xEE), 0xEF, 0xFE))
-"""Application data but those of JFIF and Adobe, which say how colours are written, and comments."""
+_JPEG_KEPT: Final = frozenset((*range(0xC0, 0xD0), *range(0xDA, 0xE0)))
+"""Frames, tables and scans."""
+
+_JFIF, _ADOBE = 0xE0, 0xEE
+"""How colours are written."""
 
 
 class UnusableImage(ValueError):
@@ -58,9 +75,11 @@ def _clean_png(data: bytes) -> bytes:
         end = at + 12 + length
         if end > len(data) or (len(kinds) == 1) != (kind == b"IHDR"):
             raise UnusableImage("the image is cut off or damaged")
+        if (kind == b"IHDR" and length != _PNG_KEPT[kind]) or (kind == b"IEND" and length):
+            raise UnusableImage("the image is cut off or damaged")
         if kind == b"IHDR":
             _check_size(*unpack_from(">II", data, at + 8))
-        if kind in _PNG_KEPT:
+        if length <= _PNG_KEPT.get(kind, -1) and (kind == b"IDAT" or kind not in kinds):
             kept.append(data[at:end])
         kinds.append(kind)
         at = end
@@ -95,13 +114,23 @@ def _clean_jpeg(data: bytes) -> bytes:
             is_sized = True
         if kind == 0xDA:
             end = _end_of_scan(data, end)
-        if kind not in _JPEG_LEFT_OUT:
-            kept.append(data[at:end])
+        kept.append(data[at:end] if kind in _JPEG_KEPT else _tell_colours(kind, data[at + 4 : end]))
         at = end
     if not is_sized:
         raise UnusableImage("the image is cut off or damaged")
     # What follows the end is no part of the picture. Phones put a second one there.
     return b"".join((*kept, b"\xff\xd9"))
+
+
+def _tell_colours(kind: int, content: bytes) -> bytes:
+    """What is left of application data. A thumbnail may show what was cut out of the picture since."""
+    if kind == _JFIF and content.startswith(b"JFIF\0") and len(content) >= 14:
+        content = content[:12] + b"\0\0"
+    elif kind == _ADOBE and content.startswith(b"Adobe"):
+        content = content[:12]
+    else:
+        return b""
+    return pack(">BBH", 0xFF, kind, len(content) + 2) + content
 
 
 def _end_of_scan(data: bytes, at: int) -> int:

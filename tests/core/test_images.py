@@ -63,6 +63,20 @@ def test_what_tells_where_it_was_taken_is_left_out_and_the_picture_stays() -> No
     assert clean_image(webp(lossless()) + SECRET) == webp(lossless())
 
 
+def test_what_hides_in_a_known_part_is_left_out_too() -> None:
+    """docs/SECURITY.md case 187: a thumbnail, and parts that are longer than they can be or come again."""
+    sizes = chunk(b"pHYs", bytes(9))
+    assert clean_image(png(2, 2, chunk(b"pHYs", bytes(9) + SECRET))) == png()
+    assert clean_image(png(2, 2, sizes, *(chunk(b"pHYs", SECRET[:9]),) * 9)) == png(2, 2, sizes)
+    for kind in (0xE0, 0xEE, 0xF0, 0xBF):
+        assert clean_image(jpeg(2, 2, segment(kind, b"JFXX\0\x10" + SECRET))) == jpeg()
+    small = segment(0xE0, b"JFIF\0" + bytes(7) + b"\1\1" + SECRET)
+    assert clean_image(b"\xff\xd8" + small + jpeg()[20:]) == jpeg()
+    adobe = segment(0xEE, b"Adobe" + bytes(7))
+    assert clean_image(jpeg(2, 2, adobe)) == jpeg(2, 2, adobe)
+    assert clean_image(jpeg(2, 2, segment(0xEE, b"Adobe" + bytes(7) + SECRET))) == jpeg(2, 2, adobe)
+
+
 def test_metadata_between_two_scans_is_left_out_too() -> None:
     whole = jpeg()
     place = whole.rindex(b"\xff\xda")
@@ -97,6 +111,8 @@ def test_what_is_small_in_a_file_and_huge_in_memory_is_refused(bomb: bytes) -> N
         png()[:-4],
         png().replace(b"IDAT", b"IDOT"),
         b"\x89PNG\r\n\x1a\n" + chunk(b"IDAT", b"x") + chunk(b"IEND", b""),
+        png()[:-12] + chunk(b"IEND", SECRET),
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", pack(">IIBBBBB", 2, 2, 8, 2, 0, 0, 0) + SECRET) + png()[33:],
         b"\xff\xd8\xff\xd9",
         jpeg()[:-2],
         jpeg()[:40],

@@ -11,7 +11,7 @@ import orjson
 import pytest
 import pytest_asyncio
 
-from tests.core.test_images import SECRET, chunk, jpeg, png
+from tests.core.test_images import SECRET, chunk, jpeg, png, segment
 from tests.fakes.openai_server import CHAT
 from tests.harness.http import Reply
 from tests.harness.person import Turn
@@ -99,6 +99,22 @@ async def test_case_154_what_is_no_image_or_too_large_a_one_does_not_come_in(see
     assert result["outcome"] == "executionError"
     assert why in result["error"]
     assert "attachments" not in result
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        png(2, 2, chunk(b"pHYs", bytes(9) + SECRET)),
+        jpeg(2, 2, segment(0xE0, b"JFXX\0\x10" + SECRET)),
+        jpeg(2, 2, segment(0xE0, b"JFIF\0" + bytes(7) + b"\1\1" + SECRET)),
+    ],
+    ids=["size", "thumbnail", "old-thumbnail"],
+)
+async def test_case_187_what_hides_in_a_known_part_of_an_image_does_not_come_in(seeing: Scene, data: bytes) -> None:
+    (attached,) = (await attach(await seeing.begin(), data))["attachments"]
+    fetched = await seeing.ada.browser.get(f"{seeing.gateway.agent_origin}/attachments/{attached['id']}")
+    assert fetched.status == 200
+    assert SECRET not in fetched.body
 
 
 async def test_a_drawing_that_is_text_is_text_and_shown_to_nobody_as_an_image(seeing: Scene, remote: RemoteModel) -> None:
