@@ -74,6 +74,7 @@ export function ConversationView({ workspace, state, session }: ConversationView
               label={state.title || t`Conversation`}
               busy={state.busy}
               figures={state.figures}
+              whenIdle={whenIdle}
               onCancelCall={(callId) => void workspace.cancelCall(callId)}
               onAskAgain={(turnId, text) => void workspace.askInBranch(turnId, text)}
               branchesAt={(turnId) => workspace.branchesAt(turnId)}

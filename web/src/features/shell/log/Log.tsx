@@ -1,4 +1,4 @@
-import { Fragment, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Conversation, Course, Entry } from "../../../agent/conversation.ts";
 import { t } from "../../../language/t.ts";
 import type { ToolCall } from "../../../protocol/generated.ts";
@@ -16,6 +16,7 @@ import { Markdown } from "./Markdown.tsx";
 import { shownText } from "./own-words.ts";
 import { PanelView } from "./Panels.tsx";
 import { ToolCallView } from "./ToolCallView.tsx";
+import { useDrawn, useKeptPlace } from "./use-drawn.ts";
 
 /** What can be done with what was said. */
 export interface LogActions {
@@ -40,6 +41,8 @@ export interface LogProps extends LogActions {
   /** What the whole is called: the conversation's title. */
   readonly label: string;
   readonly onCancelCall: (callId: string) => void;
+  /** Does something when the page has nothing better to do. */
+  readonly whenIdle: (work: () => void) => void;
 }
 
 /** A reader nearer to the end than this, in pixels, sees what is new without scrolling. */
@@ -47,9 +50,10 @@ const FOLLOW_DISTANCE = 80;
 
 /** The conversation, oldest on top. It follows what is new as long as the reader is at its end, and never otherwise. */
 export function Log(props: LogProps) {
-  const { view, label, place = null, onCancelCall } = props;
+  const { view, label, place = null, whenIdle } = props;
   const [isAway, setAway] = useState(false);
   const scroller = useRef<HTMLDivElement>(null);
+  const column = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
   const follow = useCallback(() => {
     const element = scroller.current;
@@ -65,7 +69,11 @@ export function Log(props: LogProps) {
     }
     askedBefore.current = asked;
   }, [asked]);
-  const sought = place === null ? undefined : entryAt(view.entries, place)?.key;
+  const soughtEntry = place === null ? undefined : entryAt(view.entries, place);
+  const sought = soughtEntry?.key;
+  const needed = soughtEntry === undefined ? -1 : view.entries.indexOf(soughtEntry);
+  const { undrawn, drawMore, drawAll } = useDrawn(view.entries.length, needed, whenIdle);
+  useKeptPlace(scroller, column, undrawn > 0);
   useLayoutEffect(() => {
     if (sought === undefined) return;
     follows.current = false;
@@ -85,6 +93,10 @@ export function Log(props: LogProps) {
     if (element === null) return;
     follows.current = element.scrollHeight - element.scrollTop - element.clientHeight < FOLLOW_DISTANCE;
     setAway(!follows.current);
+    if (undrawn > 0 && element.scrollTop < element.clientHeight) drawMore();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (undrawn > 0 && event.key === "Home") drawAll();
   };
   const toLatest = () => {
     follows.current = true;
@@ -98,6 +110,8 @@ export function Log(props: LogProps) {
         ref={scroller}
         className={styles.scroller}
         onScroll={onScroll}
+        onKeyDown={onKeyDown}
+        data-undrawn={undrawn > 0 ? undrawn : undefined}
         role="log"
         aria-live="off"
         aria-label={label}
@@ -105,14 +119,9 @@ export function Log(props: LogProps) {
         tabIndex={0}
         data-pane="log"
       >
-        <div className={styles.column}>
-          {view.entries.map((entry, index) => (
-            <Fragment key={entry.key}>
-              <ErrorBoundary what={t`This entry`}>
-                <EntryView entry={entry} view={view} isSought={entry.key === sought} onCancelCall={onCancelCall} />
-              </ErrorBoundary>
-              <ActionsAfter {...props} index={index} />
-            </Fragment>
+        <div ref={column} className={styles.column}>
+          {view.entries.slice(undrawn).map((entry, index) => (
+            <LogEntry key={entry.key} {...props} index={undrawn + index} isSought={entry.key === sought} />
           ))}
           <LogEnd view={view} />
         </div>
@@ -127,6 +136,27 @@ export function Log(props: LogProps) {
     </div>
   );
 }
+
+interface PlacedEntry extends LogProps {
+  readonly index: number;
+  readonly isSought: boolean;
+}
+
+/** The entry at a place. What is drawn stays as it is while older ones are drawn above it. */
+const LogEntry = memo(({ isSought, ...props }: PlacedEntry) => {
+  const { view, index, onCancelCall } = props;
+  const entry = view.entries[index];
+  if (entry === undefined) return null;
+  return (
+    <>
+      <ErrorBoundary what={t`This entry`}>
+        <EntryView entry={entry} view={view} isSought={isSought} onCancelCall={onCancelCall} />
+      </ErrorBoundary>
+      <ActionsAfter {...props} />
+    </>
+  );
+});
+LogEntry.displayName = "LogEntry";
 
 /** What can be done with the entry at a place: below it, for what is said is read without its buttons. */
 function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }) {
@@ -146,15 +176,16 @@ function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }
 
 /** What a turn was asked, with what the person added while it went on. */
 function questionBefore(entries: readonly Entry[], index: number): UserEntry | undefined {
-  const begun = entries.findLastIndex((each, place) => place < index && isQuestion(each));
+  let begun = index - 1;
+  while (begun >= 0 && !isQuestion(entries[begun])) begun--;
   const said = entries.slice(begun, index).filter((each) => each.kind === "user");
   return begun < 0 || said[0] === undefined
     ? undefined
     : { ...said[0], text: said.map(({ text }) => text).join("\n\n") };
 }
 
-function isQuestion(entry: Entry): boolean {
-  return entry.kind === "user" && !entry.steered;
+function isQuestion(entry: Entry | undefined): boolean {
+  return entry?.kind === "user" && !entry.steered;
 }
 
 /** Whether somebody types in the log, as in the search of a list: what is typed in must stay where it is. */
