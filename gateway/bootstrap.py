@@ -88,8 +88,9 @@ async def build(
             observer=metrics,
         )
         gateway = assemble(ports, timing_of(settings))
+        ledger = gateway.ports.ledger
         sessions = Sessions(
-            ledger=store.ledger,
+            ledger=ledger,
             records=store.records,
             connections=gateway.connections,
             policy=policy,
@@ -97,10 +98,10 @@ async def build(
             entropy=entropy,
         )
         passkeys = PasskeyCeremonies(
-            sessions=sessions, verifier=verifier, ledger=store.ledger, records=store.records, clock=clock, entropy=entropy
+            sessions=sessions, verifier=verifier, ledger=ledger, records=store.records, clock=clock, entropy=entropy
         )
         people = People(
-            ledger=store.ledger,
+            ledger=ledger,
             records=store.records,
             sessions=sessions,
             connections=gateway.connections,
@@ -108,10 +109,10 @@ async def build(
             turns=gateway.turns,
             clock=clock,
         )
-        erasures = Erasures(store.ledger, store.records, gateway.conversations, gateway.grants, sessions, clock)
+        erasures = Erasures(ledger, store.records, gateway.conversations, gateway.grants, sessions, clock)
         sealer = SecretBox(settings.state)
         sign_ins = SignIns(
-            ledger=store.ledger,
+            ledger=ledger,
             records=store.records,
             host=oauth,
             sealer=sealer,
@@ -120,7 +121,7 @@ async def build(
             console=origins.console,
         )
         sources = Sources(
-            ledger=store.ledger,
+            ledger=ledger,
             records=store.records,
             host=added,
             sealer=sealer,
@@ -131,7 +132,7 @@ async def build(
             on_withdrawn=gateway.withdraw_tools,
             on_changed=SourceAnnouncements(gateway.connections).changed,
         )
-        clients, policies = assemble_clients(ports, sessions, gateway.connections), opened.assemble(gateway, verifier)
+        clients, policies = assemble_clients(gateway.ports, sessions, gateway.connections), opened.assemble(gateway, verifier)
         chosen, push = operator_settings(settings, gateway), open_push(settings, gateway, sealer, origins)
         rooms = gateway, sessions, passkeys, people, erasures, sources, clients, policies
         try:

@@ -238,6 +238,7 @@ CONSOLE = Dialect(
             "approvals/changed": notifications.ApprovalChangedParams,
             "approvals/resolved": notifications.ApprovalResolvedParams,
             "approvals/break-glass": notifications.BreakGlassParams,
+            "grants/changed": notifications.GrantsChangedParams,
             "elicitations/requested": elicitation.ElicitationRequestedParams,
             "elicitations/resolved": elicitation.ElicitationResolvedParams,
             "session/ended": notifications.SessionEndedParams,

@@ -59,6 +59,10 @@ class SessionEndedParams(Wire):
     reason: str
 
 
+class GrantsChangedParams(Wire):
+    """A grant of this person began, was used or ended; which there are now has to be asked."""
+
+
 class SourcesChangedParams(Wire):
     """A source, a decision about a tool, or a stored secret is not as it was; what it is now has to be asked."""
 

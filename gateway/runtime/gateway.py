@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gateway.core.approval import Approval
 from gateway.core.judgement import Judgement
@@ -25,6 +25,7 @@ from gateway.runtime.elicitations import Elicitations
 from gateway.runtime.execution import Execution
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.freeze_state import FreezeState
+from gateway.runtime.grant_announcements import AnnouncedLedger
 from gateway.runtime.grant_review import GrantReview
 from gateway.runtime.grants import Grants
 from gateway.runtime.imports import ConversationImports
@@ -193,6 +194,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
     freeze = FreezeState()
     admission = Admission()
     connections = ConnectionRegistry()
+    ports = replace(ports, ledger=AnnouncedLedger(ports.ledger, connections))
     tasks = Tasks()
     ledger, records, clock, entropy = ports.ledger, ports.records, ports.clock, ports.entropy
     usage = QuotaUsage(policy=ports.policy, records=records, clock=clock)

@@ -58,6 +58,11 @@ class ApprovalChangedNotice:
 
 
 @dataclass(frozen=True, slots=True)
+class GrantsChangedNotice:
+    """A grant of this person began, was used or ended. For consoles alone."""
+
+
+@dataclass(frozen=True, slots=True)
 class BreakGlassNotice:
     """An operator does alone what needs several people. For operators' consoles alone."""
 
@@ -148,6 +153,7 @@ Notice = (
     | ApprovalRequestedNotice
     | ApprovalResolvedNotice
     | ApprovalChangedNotice
+    | GrantsChangedNotice
     | BreakGlassNotice
     | ToolProgressNotice
     | SessionEndedNotice
@@ -182,7 +188,13 @@ def size_of(notice: Notice) -> int:
             return _ENVELOPE_BYTES * 4 + 6 * MAX_MESSAGE + 2 * MAX_SCHEMA + len(elicitation.source)
         case PolicyStateNotice(freeze):
             return _ENVELOPE_BYTES + (0 if freeze is None else len(freeze.why.encode()))
-        case SourcesChangedNotice() | SettingsChangedNotice() | RehearsalProgressNotice() | ElicitationResolvedNotice():
+        case (
+            GrantsChangedNotice()
+            | SourcesChangedNotice()
+            | SettingsChangedNotice()
+            | RehearsalProgressNotice()
+            | ElicitationResolvedNotice()
+        ):
             return _ENVELOPE_BYTES
         case BreakGlassNotice():
             return _ENVELOPE_BYTES * 2 + 2 * len(notice.reason.encode())

@@ -17,6 +17,7 @@ from gateway.runtime.notices import (
     BreakGlassNotice,
     ElicitationRequestedNotice,
     ElicitationResolvedNotice,
+    GrantsChangedNotice,
     Notice,
     PolicyChangedNotice,
     PolicyStateNotice,
@@ -41,6 +42,8 @@ def encode_notice(notice: Notice) -> bytes:
             return encode_notification("approvals/requested", told.ApprovalRequestedParams(approval=view_approval(approval)))
         case ApprovalChangedNotice(approval):
             return encode_notification("approvals/changed", told.ApprovalChangedParams(approval=view_approval(approval)))
+        case GrantsChangedNotice():
+            return encode_notification("grants/changed", told.GrantsChangedParams())
         case BreakGlassNotice(approval_id, tool, name, at, reason):
             warned = told.BreakGlassParams(approval_id=approval_id, tool=tool, name=name, at=rfc3339(at), reason=reason)
             return encode_notification("approvals/break-glass", warned)

@@ -17,6 +17,7 @@ from gateway.runtime.notices import (
     BreakGlassNotice,
     ElicitationRequestedNotice,
     ElicitationResolvedNotice,
+    GrantsChangedNotice,
     Notice,
     PolicyChangedNotice,
     PolicyStateNotice,
@@ -90,6 +91,7 @@ class NotificationReader:
                 | RehearsalProgressNotice()
                 | SettingsChangedNotice()
                 | SourcesChangedNotice()
+                | GrantsChangedNotice()
                 | BreakGlassNotice()
                 | ElicitationRequestedNotice()
                 | ElicitationResolvedNotice()

@@ -686,6 +686,7 @@ export interface CountersignProtocol {
       "approvals/resolved": ApprovalResolved;
       "elicitations/requested": ElicitationRequested;
       "elicitations/resolved": ElicitationResolved;
+      "grants/changed": GrantsChanged;
       "policy/changed": PolicyChanged;
       "policy/rehearsing": RehearsalProgress;
       "policy/state": PolicyState;
@@ -2942,6 +2943,10 @@ export interface ElicitationResolved {
   elicitationId: string;
   status: ElicitationStatus;
 }
+/**
+ * A grant of this person began, was used or ended; which there are now has to be asked.
+ */
+export interface GrantsChanged {}
 /**
  * So many calls were judged again.
  */

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, screen, waitFor, within } from "@testing-library/react";
+import { act, cleanup, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { AuditEntry, Grant } from "../../../src/protocol/generated.ts";
@@ -64,6 +64,16 @@ describe("grants", () => {
     await userEvent.click(await screen.findByRole("button", { name: "Revoke" }));
     expect(await screen.findByText("No grant is in force")).toBeDefined();
     expect(gateway.asked("grants/revoke")).toEqual([{ grantId: "grt_1" }]);
+  });
+
+  test("come and go on the page as the gateway tells of them", async () => {
+    let grants: Grant[] = [];
+    gateway.handlers["grants/list"] = () => ({ grants });
+    openConsole(gateway, "/grants");
+    expect(await screen.findByText("No grant is in force")).toBeDefined();
+    grants = [grant];
+    act(() => gateway.client.notify("grants/changed", {}));
+    expect(await screen.findByRole("heading", { name: "write_file" })).toBeDefined();
   });
 });
 

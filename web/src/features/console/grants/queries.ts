@@ -1,11 +1,15 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useAsk } from "../session.tsx";
+import { useEffect } from "react";
+import { useAsk, useSession } from "../session.tsx";
 
 const key = ["grants"] as const;
 
-/** The grants of this person that are in force. */
+/** The grants of this person that are in force, read anew when one begins, is used or ends. */
 export function useGrants() {
   const ask = useAsk();
+  const { client } = useSession();
+  const cache = useQueryClient();
+  useEffect(() => client.on("grants/changed", () => void refetchGrants(cache)), [client, cache]);
   return useQuery({ queryKey: key, queryFn: async () => (await ask("grants/list", {})).grants });
 }
 
