@@ -18,10 +18,21 @@ _LETTERS: Final = (
 LOOK_ALIKES: Final = str.maketrans({theirs: ours for other, latin in _LETTERS for theirs, ours in zip(other, latin, strict=True)})
 """For `str.translate`: the common ones, one letter for one."""
 
-READ_ALIKE: Final = {
-    **LOOK_ALIKES,
-    **{ord(space): " " for space in "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"},
+_READ_AS: Final = {
+    **{chr(theirs): ours for theirs, ours in LOOK_ALIKES.items()},
+    **dict.fromkeys("\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " "),
     # Full-width ASCII.
-    **{0xFF00 + code - 0x20: chr(code) for code in range(0x21, 0x7F)},
+    **{chr(0xFF00 + code - 0x20): chr(code) for code in range(0x21, 0x7F)},
 }
-"""The same with blanks of other widths and full-width characters."""
+_READ_OTHERWISE: Final = frozenset(_READ_AS)
+
+
+def as_read(text: str) -> str:
+    """The text with what people read as ASCII in its place, one character for one: look-alikes, full-width characters and blanks
+    of other widths."""
+    if text.isascii():
+        return text
+    # A long text has few different characters, and `translate` asks about each of all.
+    for character in _READ_OTHERWISE.intersection(text):
+        text = text.replace(character, _READ_AS[character])
+    return text

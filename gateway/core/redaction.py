@@ -17,7 +17,7 @@ from typing import cast
 
 from gateway.core.canonical import MAX_DEPTH, Json, canonical_bytes
 from gateway.core.errors import MalformedJson
-from gateway.core.look_alikes import READ_ALIKE
+from gateway.core.look_alikes import as_read
 from gateway.core.markers import MarkedText, mark_text
 from gateway.core.named_secrets import COMMANDS, find_named
 from gateway.core.secret_tokens import TOKENS, PatternSet, secret_pattern
@@ -152,7 +152,7 @@ def _find(text: str, classes: Collection[str]) -> list[_Finding]:
     if text.isascii():
         return _find_visible(text, classes)
     # A name in letters that look like its own, or behind a blank of another width, is read as that name.
-    text = text.translate(READ_ALIKE)
+    text = as_read(text)
     if _INVISIBLE.search(text) is None:
         return _find_visible(text, classes)
     places = [place for place, character in enumerate(text) if _INVISIBLE.match(character) is None]
@@ -325,8 +325,7 @@ def _paired_kind(members: Mapping[Json, Json]) -> str | None:
 
 
 def _credential_kind(name: str) -> str | None:
-    if not name.isascii():
-        name = name.translate(READ_ALIKE)
+    name = as_read(name)
     bare = "".join(filter(str.isalnum, name)).lower()
     if bare.endswith(_NOT_CREDENTIALS) or "[redacted:" in name:
         return None
