@@ -125,7 +125,9 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
                   aria-current={row.conversation.id === state.currentId ? "page" : undefined}
                   onClick={() => choose(row.conversation.id)}
                 >
-                  <span className={styles.title}>{row.conversation.title || t`Untitled`}</span>
+                  <span className={styles.title} title={row.conversation.title || undefined}>
+                    {row.conversation.title || t`Untitled`}
+                  </span>
                   <span className={styles.when}>
                     <TimeAgo at={row.conversation.updatedAt} />
                     {row.conversation.parentId !== undefined && <Tag>{t`Branch`}</Tag>}

@@ -25,7 +25,9 @@ export function Header({ workspace, state, session, onShowList, onShowGrants, on
           <span aria-hidden="true">☰</span>
         </Button>
       </span>
-      <h1 className={styles.title}>{state.title || t`New conversation`}</h1>
+      <h1 className={styles.title} title={state.title || undefined}>
+        {state.title || t`New conversation`}
+      </h1>
       <span className={styles.facts}>
         <ModelChoice workspace={workspace} state={state} session={session} />
         {state.log.gauge !== null && <ContextGauge gauge={state.log.gauge} />}

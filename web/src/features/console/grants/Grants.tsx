@@ -32,7 +32,7 @@ export function Grants() {
       {grants.isPending && <Spinner label={t`Reading your grants`} />}
       {grants.data?.length === 0 && (
         <EmptyState title={t`No grant is in force`}>
-          <p>{t`Every call that needs your approval asks for it.`}</p>
+          <p>{t`Every call that needs your approval asks for it. To be asked less often, choose “For this turn” or “For this session” when you approve a call.`}</p>
         </EmptyState>
       )}
       {grants.data !== undefined && grants.data.length > 0 && (
