@@ -130,6 +130,7 @@ def _describe_tool(tool: SourceTool, offered: frozenset[str] | None) -> dict[str
         "category": None if tool.category is None else tool.category.value,
         "proposed": now.definition["proposed"],
         "because": now.definition["because"],
+        "network": now.definition["network"],
         "description": now.definition["description"],
         "pin": now.pin,
         "offered": offered is None or now.tool in offered,

@@ -185,7 +185,7 @@ def pin(name: str, tool: str | None, category: str | None, proposed: bool, yes: 
         described = next((each for each in cast("Sequence[Described]", _ask(state, "sources")) if each["name"] == name), None)
         if described is not None:
             _print_source(described)
-        confirm("Let every undecided tool be called as what is proposed?")
+            confirm("Let every undecided tool be called as what is proposed?")
     categories = {} if tool is None else {tool: category}
     described = cast("Described", _ask(state, "source-pin", name=name, categories=categories, proposed=proposed))
     _show(described, as_json=as_json)
@@ -287,6 +287,8 @@ def _print_source(source: Described) -> None:
         category = tool["category"] or f"{tool['proposed']} proposed" + (f" ({tool['because']})" if tool["because"] else "")
         if tool["standing"] == "keptOut":
             category = "forbidden"
+        if category == "read" and tool["network"]:
+            category = "read, and it may reach the network: no policy that comes along lets it run; `network` asks first"
         if tool["standing"] == "quarantined":
             category = f"{tool['category']}, changed since; look at it and pin it again"
         gone = "" if tool["offered"] else ", not offered any more"

@@ -110,7 +110,7 @@ class ApiOperation:
             description=self.description,
             param_schema=self.schema,
             title=self.title,
-            proposed=self.category or self._propose(base),
+            proposed=self.category or self._propose(),
             because="declared" if self.category else self.method,
             summary=f"{self.method} {base.url}{place}",
             effects=self._effects(base),
@@ -120,9 +120,10 @@ class ApiOperation:
             timeout=timeout,
         )
 
-    def _propose(self, base: ApiBase) -> Category:
+    def _propose(self) -> Category:
         if self.method in READING_METHODS:
-            return Category.READ if base.loopback else Category.NETWORK
+            # Not a reading, which runs by itself or not at all: what reaches the network never runs without asking.
+            return Category.NETWORK
         return Category.DESTRUCTIVE if self.method == "DELETE" else Category.WRITE
 
     def _effects(self, base: ApiBase) -> tuple[str, ...]:

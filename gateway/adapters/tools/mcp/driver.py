@@ -307,16 +307,21 @@ class McpDriver:
 
     def _offer(self, line: Mapping[str, Any]) -> ToolOffer:
         settings = self._settings
+        network = settings.network or not settings.is_program
+        proposed, because = Category(line["proposed"]), str(line["because"])
+        if network and proposed is Category.READ:
+            # A reading runs by itself or not at all, and what reaches the network never runs without asking.
+            proposed, because = Category.NETWORK, f"{because}, and it may reach the network"
         return ToolOffer(
             name=str(line["name"]),
             title=line["title"],
             description=str(line["description"]) or f"A tool of {self._resources.source}; it has no description.",
             param_schema=line["paramSchema"],
             output_schema=line["outputSchema"],
-            proposed=Category(line["proposed"]),
-            because=str(line["because"]),
+            proposed=proposed,
+            because=because,
             effects=tuple(map(_as_template, self._effects())),
-            network=settings.network or not settings.is_program,
+            network=network,
             timeout=settings.timeout + GRACE_SECONDS,
         )
 

@@ -42,7 +42,7 @@ REAL = [
     ("3.0/yaml/uspto.yaml", 3, 0),
 ]
 
-PROPOSED = {"GET": Category.READ, "HEAD": Category.READ, "DELETE": Category.DESTRUCTIVE}
+PROPOSED = {"GET": Category.NETWORK, "HEAD": Category.NETWORK, "DELETE": Category.DESTRUCTIVE}
 
 
 class DocumentedServer:
