@@ -44,6 +44,7 @@ class PreviewLine:
 class Preview:
     """`digest` changes when the thing does. `complete` is whether `lines` are all there is to see of the change.
 
+    What has neither size is no file: `target` says in words how much of what is changed, such as `3 rows of orders`.
     Of what is sent, `target` is where it goes, `lines` are the message as it leaves and `bytes_after` is the size of its body.
     """
 

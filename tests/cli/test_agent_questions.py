@@ -193,6 +193,10 @@ CHANGES = [
         ["This is sent, with a body of 9 bytes:", "  POST https://api.example.com/orders", "  ", '  {"a": 1}\\u001b'],
     ),
     (Preview(PreviewChange.SEND, "https://api.example.com/", bytes_after=0), ["This is sent, without a body:"]),
+    (Preview(PreviewChange.REPLACE, "3 rows of orders\x1b"), ["As things are now this changes 3 rows of orders\\u001b."]),
+    (Preview(PreviewChange.CREATE, "1 row of orders"), ["As things are now this adds 1 row of orders."]),
+    (Preview(PreviewChange.DELETE, "9 rows of orders"), ["As things are now this deletes 9 rows of orders."]),
+    (Preview(PreviewChange.KEEP, "0 rows of orders"), ["As things are now this changes nothing: 0 rows of orders."]),
     (CallObstacle("`a` is a folder"), ["This could not work any more: `a` is a folder"]),
 ]
 

@@ -128,7 +128,23 @@ def _describe_preview(preview: Preview | CallObstacle | None) -> Iterator[Approv
             assert_never(preview)
 
 
+_NO_FILE: Final = {
+    PreviewChange.CREATE: "adds",
+    PreviewChange.REPLACE: "changes",
+    PreviewChange.DELETE: "deletes",
+    PreviewChange.KEEP: "changes nothing:",
+}
+"""What has neither size is no file, and its target says how much of what is changed: `3 rows of orders`."""
+
+
 def _describe_change(preview: Preview) -> str:
+    verb = _NO_FILE.get(preview.change)
+    if verb is not None and preview.bytes_before is None and preview.bytes_after is None:
+        return f"As things are now this {verb} {escape(preview.target)}."
+    return _describe_file(preview)
+
+
+def _describe_file(preview: Preview) -> str:
     before, after = _bytes(preview.bytes_before or 0), _bytes(preview.bytes_after or 0)
     match preview.change:
         case PreviewChange.CREATE:

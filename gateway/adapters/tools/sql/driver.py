@@ -345,8 +345,8 @@ def _show_change(statement: SqlStatement, changed: SqlChanged) -> Preview:
         lines.append(PreviewLine(LineMark.SAME, f"and {_count(count)} {where}, by triggers or foreign keys"))
     for row in changed.shown:
         lines += _show_row(row)
-    if changed.shown and changed.rows > len(changed.shown):
-        lines.append(PreviewLine(LineMark.SKIPPED, "", changed.rows - len(changed.shown)))
+    if changed.shown and (left := changed.rows - len(changed.shown)) > 0:
+        lines.append(PreviewLine(LineMark.SAME, f"and {_count(left)} more"))
     change = _CHANGES[statement.kind] if changed.rows or changed.elsewhere else PreviewChange.KEEP
     shown = [(line.mark.value, line.text, line.count) for line in lines]
     return Preview(

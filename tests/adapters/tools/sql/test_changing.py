@@ -39,6 +39,16 @@ async def test_the_preview_says_that_every_row_is_meant(shop: Shop) -> None:
     assert "It has no WHERE: every row of the table is meant" in lines_of(preview, LineMark.SAME)
 
 
+async def test_the_preview_says_of_the_rows_that_it_does_not_show_that_they_change_too(sqlite_shop: Shop) -> None:
+    sqlite_shop.run("INSERT INTO lines (id, orders, what) SELECT id + 100, 1, 'x' FROM lines")
+    opened = await sqlite_shop.open(role="change")
+    preview = await opened.preview(sql="DELETE FROM lines")
+    assert preview.target == "8 rows of lines"
+    assert len(lines_of(preview, LineMark.REMOVED)) == 5
+    assert preview.lines[-1].text == "and 3 rows more"
+    assert not lines_of(preview, LineMark.SKIPPED)
+
+
 async def test_the_preview_counts_what_foreign_keys_take_along(shop: Shop) -> None:
     opened = await shop.open(role="change")
     preview = await opened.preview(sql="DELETE FROM orders WHERE id = 1")

@@ -120,6 +120,14 @@ describe("what the call changes now", () => {
     [change({ change: "delete", bytesBefore: 7 }), "has 7 bytes and is removed."],
     [change({ change: "send", bytesAfter: 1_200 }), "What it sendsThis is sent, with a body of 1,200 bytes:"],
     [change({ change: "send", bytesAfter: 0 }), "This is sent, without a body:"],
+    [change({ target: "3 rows of orders" }), "As things are now this changes: 3 rows of orders"],
+    [change({ change: "create", target: "1 row of orders" }), "As things are now this adds: 1 row of orders"],
+    [change({ change: "delete", target: "500 rows of orders" }), "As things are now this deletes: 500 rows of orders"],
+    [
+      change({ change: "keep", target: "0 rows of orders" }),
+      "As things are now this changes nothing: 0 rows of orders",
+    ],
+    [change({ change: "make" }), "There is no such folder yet. It is made, empty."],
     [change({ complete: false }), "It is no text, or too long to be shown here."],
   ])("is said in words: $change", async (preview, words) => {
     await open({ ...ask(), preview });

@@ -22,7 +22,7 @@ export function PreviewView({ preview }: { readonly preview: Preview }) {
   const sent = preview.change === "send";
   return (
     <div className={styles.preview}>
-      <p>{describe(preview)}</p>
+      <Description preview={preview} />
       {preview.lines.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
         <ol className={styles.lines} tabIndex={0} aria-label={sent ? t`What is sent` : t`Lines that change`}>
@@ -60,6 +60,38 @@ function Line({ line }: { readonly line: Preview["lines"][number] }) {
       )}
     </li>
   );
+}
+
+/** What has neither size is no file, and `target` says how much of what is changed: "3 rows of orders". */
+function Description({ preview }: { readonly preview: Preview }) {
+  const words =
+    preview.bytesBefore === undefined && preview.bytesAfter === undefined ? describeOther(preview.change) : undefined;
+  if (words === undefined) {
+    return <p>{describe(preview)}</p>;
+  }
+  return (
+    <p>
+      {words}{" "}
+      <strong>
+        <VisibleText text={preview.target} />
+      </strong>
+    </p>
+  );
+}
+
+function describeOther(change: Preview["change"]): string | undefined {
+  switch (change) {
+    case "create":
+      return t`As things are now this adds:`;
+    case "replace":
+      return t`As things are now this changes:`;
+    case "delete":
+      return t`As things are now this deletes:`;
+    case "keep":
+      return t`As things are now this changes nothing:`;
+    default:
+      return undefined;
+  }
 }
 
 function describe({ change, bytesBefore = 0, bytesAfter = 0 }: Preview): string {
