@@ -326,6 +326,17 @@ async def test_after_ctrl_c_at_a_question_the_conversation_continues(tmp_path: P
             assert at.effects() == ["note y 1"]
 
 
+async def test_a_call_that_is_stopped_before_there_was_a_passkey_is_not_said_to_have_perhaps_begun(tmp_path: Path) -> None:
+    async with agent_command(tmp_path, call("erase", what="x")) as at, at.open_terminal() as ada:
+        await ada.expect("you> ")
+        ada.type("erase x\n")
+        await ada.expect("waiting for your passkey")
+        ada.type("\x03")
+        await ada.expect("`erase` was cancelled: its question was still open.\n")
+        await ada.expect("you> ")
+        assert at.effects() == []
+
+
 async def test_questions_do_not_disturb_the_event_stream(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     async with (

@@ -140,7 +140,11 @@ async def open_agent(
     messages = recall(opened["messages"], calls, copy.say("importedTurn"))
     unanswered, results = UnansweredCalls(), RecentResults()
     display = TurnDisplay(
-        terminal.screen, copy, results, is_conversation=terminal.is_conversation, is_undecided=questions.is_undecided
+        terminal.screen,
+        copy,
+        results,
+        is_conversation=terminal.is_conversation,
+        is_undecided=lambda call_id: questions.is_undecided(call_id) or enrolment.holds(call_id),
     )
     notes = TurnNotes()
     crowd = LoopListeners([display, unanswered, notes, *listeners])

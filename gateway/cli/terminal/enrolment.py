@@ -59,10 +59,22 @@ class Enrolment:
         self._over_ssh = over_ssh
         self.can_work = can_work
         self._is_told = False
+        self._held: set[str] = set()
+        """Calls that were not sent yet when the person stopped them."""
+
+    def holds(self, call_id: str) -> bool:
+        """Whether the call waited for a passkey when it was stopped, and so never began."""
+        return call_id in self._held
 
     def before_step_up(self, link: GatewayLink) -> GatewayLink:
         """The same gateway, with the person enrolled before a call is sent that needs their passkey."""
         return _EnrollingLink(self, link)
+
+    async def hold(self, call_id: str, stop: StopSignal) -> None:
+        """Keep a call back until there is a passkey. Raises the halt when it is stopped before."""
+        self._held.add(call_id)
+        await until_stopped(stop, self.need())
+        self._held.discard(call_id)
 
     async def need(self) -> None:
         """Offer a link unless there is a passkey, and wait until it was used.
@@ -105,7 +117,7 @@ class _EnrollingLink:
         """As the gateway answers."""
         is_step_up = method == "tools/invoke" and params["call"]["name"] in self._needing
         if is_step_up and stop is not None and await self._enrolment.can_work(params["call"]):
-            await until_stopped(stop, self._enrolment.need())
+            await self._enrolment.hold(str(params["call"]["id"]), stop)
         answer = await self._link.call(method, params, stop)
         if "snapshot" in answer:
             tools = answer["snapshot"]["tools"]
