@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Final, cast
 
 from gateway.adapters.tools.declared import read_categories, write_declared
 from gateway.application import Application
 from gateway.core.canonical import Json
+from gateway.core.effects import escape
 from gateway.core.errors import InvalidParams
 from gateway.core.sources import ImportedServer, SourceKind, SourceTool, Standing
 from gateway.runtime.sources import SourceView, ToolDecision
 from gateway.server.control import Answerer
+
+CHANGE_CONTEXT: Final = 40
+CHANGE_SHOWN: Final = 200
+"""Characters of a changed text before the place where it differs, and from there on."""
 
 
 def source_commands(application: Application) -> Mapping[str, Answerer]:
@@ -134,7 +140,25 @@ def _describe_tool(tool: SourceTool, offered: frozenset[str] | None) -> dict[str
         "description": now.definition["description"],
         "pin": now.pin,
         "offered": offered is None or now.tool in offered,
+        "changes": [] if tool.pending is None else _list_changes(tool.seen.definition, tool.pending.definition),
     }
+
+
+def _list_changes(before: Mapping[str, Json], now: Mapping[str, Json]) -> list[Json]:
+    """What a definition says otherwise than the one that somebody decided about, each member from shortly before it differs."""
+    changes: list[Json] = []
+    for member in sorted({*before, *now}):
+        texts = [_as_text(each.get(member)) for each in (before, now)]
+        if texts[0] != texts[1]:
+            alike = next((at for at, (old, new) in enumerate(zip(*texts, strict=False)) if old != new), min(map(len, texts)))
+            first = max(0, alike - CHANGE_CONTEXT)
+            shown = [escape(("…" if first else "") + text[first : alike + CHANGE_SHOWN]) for text in texts]
+            changes.append({"member": member, "before": shown[0], "now": shown[1]})
+    return changes
+
+
+def _as_text(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _decisions(view: SourceView, asked: Mapping[str, Json]) -> Sequence[ToolDecision]:

@@ -72,6 +72,8 @@ def clients() -> None:
 def list_clients(context: click.Context, state: Path | None) -> None:
     """Print every client: id, how it comes in, person, last call, label, and what it calls itself."""
     listed = asyncio.run(operate(_settings(context, state), "clients"))
+    if not listed:
+        click.echo("No program acts for anybody.", err=True)
     for client in cast("list[dict[str, Any]]", listed):
         called = client["lastCallAt"]
         last = "no call yet" if called is None else f"last call {rfc3339(called)}"

@@ -26,6 +26,8 @@ def session() -> None:
 def list_sessions(state: Path | None) -> None:
     """Print every live session: id, label, person."""
     listed = asyncio.run(operate(load_settings(state=state), "sessions"))
+    if not listed:
+        click.echo("No session is alive.", err=True)
     for each in cast("list[dict[str, Json]]", listed):
         click.echo(f"{each['id']}  {each['label']:<12}  {each['person']}")
 

@@ -89,9 +89,10 @@ def list_sources(state: Path | None, as_json: bool) -> None:
 @click.option("--role", type=click.Choice(["query", "change"]), help="What may be done in the database; `query` if not said.")
 @click.option("--label", "labels", multiple=True, metavar="LABEL", help="Of every result, such as label:confidential.")
 @click.option("--settings", "further", metavar="JSON", help="Further settings of that kind; docs/TOOLS.md lists them.")
+@click.option("--replace", is_flag=True, help="Remove a source of the same name first, with what was decided about its tools.")
 @_state
 @_as_json
-def add(name: str, command: tuple[str, ...], state: Path | None, as_json: bool, **options: object) -> None:
+def add(name: str, command: tuple[str, ...], state: Path | None, as_json: bool, replace: bool, **options: object) -> None:
     """Add a source under NAME and ask what it offers.
 
     \b
@@ -101,8 +102,16 @@ def add(name: str, command: tuple[str, ...], state: Path | None, as_json: bool, 
     A database:                       countersign sources add orders --sql orders.db
     """
     kind, settings = read_options(name, command, options)
-    _ask(state, "source-add", name=name, kind=kind, settings=settings)
-    _test(state, name, as_json=as_json)
+    _ask(state, "source-add", name=name, kind=kind, settings=settings, replace=replace)
+    found = _test(state, name, as_json=as_json)
+    if found == "away":
+        click.echo(
+            f"`{name}` is kept and tried again by itself; `countersign sources add {name} --replace …` adds it anew,"
+            f" `countersign sources remove {name}` takes it away.",
+            err=True,
+        )
+    if found != "ready":
+        sys.exit(1)
 
 
 @sources.command("import")
@@ -162,7 +171,8 @@ def import_file(file: Path, network: bool, name: str | None, replace: bool, dry_
 @_as_json
 def test(name: str, state: Path | None, as_json: bool) -> None:
     """Connect to NAME now and print what it offers. Exits with 1 when it cannot be reached."""
-    _test(state, name, as_json=as_json)
+    if _test(state, name, as_json=as_json) != "ready":
+        sys.exit(1)
 
 
 @sources.command("pin")
@@ -258,13 +268,13 @@ def _ask(state: Path | None, command: str, **asked: Json) -> Json:
     return asyncio.run(operate(load_settings(state=state), command, **asked))
 
 
-def _test(state: Path | None, name: str, *, as_json: bool) -> None:
+def _test(state: Path | None, name: str, *, as_json: bool) -> str:
+    """Print what the source offers; returns how it is."""
     if sys.stderr.isatty():
         click.echo(f"Asking {name} what it offers; a program that has to be fetched first may take a minute …", err=True)
     described = cast("Described", _ask(state, "source-test", name=name))
     _show(described, as_json=as_json)
-    if described["state"] != "ready":
-        sys.exit(1)
+    return str(described["state"])
 
 
 def _show(described: Described, *, as_json: bool) -> None:
@@ -293,6 +303,8 @@ def _print_source(source: Described) -> None:
             category = f"{tool['category']}, changed since; look at it and pin it again"
         gone = "" if tool["offered"] else ", not offered any more"
         click.echo(f"  {_MARKS[tool['standing']]} {tool['name']:<{width}}  {category}{gone}")
+        for change in tool["changes"]:
+            click.echo(f"      {change['member']}: {change['before']}\n      {' ' * len(change['member'])}→ {change['now']}")
     for name, why in source["refused"].items():
         click.echo(f"  ✗ {name}: {why}")
 
@@ -313,8 +325,8 @@ def _import_recognised(found: SourceFile, state: Path | None, *, replace: bool, 
     if not dry_run:
         _ask(state, "source-add", name=found.name, kind=found.kind, settings=dict(found.settings), replace=replace)
     click.echo(f"{'would add' if dry_run else 'added'} {found.name}\n  {found.note}")
-    if not dry_run:
-        _test(state, found.name, as_json=False)
+    if not dry_run and _test(state, found.name, as_json=False) != "ready":
+        sys.exit(1)
 
 
 def _import_server(server: ImportedServer, state: Path | None, *, replace: bool) -> None:
