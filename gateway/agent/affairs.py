@@ -57,6 +57,11 @@ _BEFORE_SUBJECT: Final = frozenset((*VOCABULARY.yes_no_words, *VOCABULARY.modals
 _TURNED_AWAY: Final = frozenset(VOCABULARY.turned_away)
 """Words that go back to something, speak to the model, or ask for files themselves."""
 
+_BEINGS: Final = frozenset({"is", "was"})
+TASKS: Final = ("todo", "to-do", "task")
+"""What people call the list of what they have to do."""
+
+_TO_DO: Final = frozenset((verb, "to", "do") for verb in ("have", "need", "left", "got"))
 _DAYS: Final = frozenset((*VOCABULARY.weekdays, *(name for month in VOCABULARY.months for name in month)))
 _NO_THING: Final = frozenset((*VOCABULARY.phrase_ends, *VOCABULARY.link_words, *_DAYS, *VOCABULARY.before_figures))
 """Words before a number that is no thing's own."""
@@ -102,6 +107,8 @@ def own_queries(wish: str) -> list[str]:
     words = words_of(question)
     if not _is_one_question(words):
         return []
+    if _asks_tasks(words):
+        return list(TASKS)
     if code := _code_in(question, words):
         return [code]
     phrases = _phrases_in(question, words)
@@ -129,10 +136,27 @@ def doubtful_query(wish: str) -> str:
     ):
         return ""
     names = [word for word in words[1:] if question[word.start].isupper() and len(word.bare) > 2 and word.bare not in _DAYS]
+    if len(names) == 1 and _asks_of_somebody(words, names[0]):
+        return _bare_name(question, names[0])
     # "What is Python?" asks for no more than that.
     others = [word for word in words if word not in names and _ENDING.sub("", word.bare) not in _TELLING_NOTHING]
     things = [each.words for each in _phrases_in(question, words) if not each.of_world and not _is_plain(each.words)]
     return _text(question, _run_of(names) or next(iter(things), ())) if others else ""
+
+
+def apart_query(wish: str) -> str:
+    """The one word by which a file may answer what no name, no "the" and no "my" tells apart from the world: "what port does
+    tidepool listen on?", "how do we release?". It counts only where something else of the question stands beside it, or in a
+    file's own name. Empty for any other wish."""
+    question = question_in(wish)
+    words = words_of(question)
+    bare = [word.bare for word in words]
+    if not _is_one_question(words) or len(bare) < _SHORT or not _WORLD.isdisjoint(bare) or not _WORLD_VERBS.isdisjoint(bare):
+        return ""
+    is_ours = bare[0] == "how" and bare[1] in ("do", "did") and bare[2] == "we"
+    is_of_one = bare[0] in _NAMING and bare[1] not in _ENDS and bare[2] in ("does", "has")
+    word = bare[3] if is_ours or (is_of_one and len(bare) > _SHORT) else ""
+    return "" if word in _TELLING_NOTHING or word in _ENDS or len(word) < _SHORT else _root(word)
 
 
 def may_be_own(wish: str) -> bool:
@@ -165,7 +189,13 @@ def question_in(wish: str) -> str:
 
 def _is_one_question(words: Sequence[Word]) -> bool:
     bare = [word.bare for word in words]
-    if not 2 <= len(bare) <= _MOST_WORDS or not _TURNED_AWAY.isdisjoint(bare):
+    # "Which number is it for the car?" goes back to nothing.
+    said = [
+        word
+        for at, word in enumerate(bare)
+        if not (word == "it" and bare[at - 1] in _BEINGS and bare[at + 1 : at + 2] == ["for"])
+    ]
+    if not 2 <= len(bare) <= _MOST_WORDS or not _TURNED_AWAY.isdisjoint(said):
         return False
     is_another = any(word in _CUES and after in _ASKING for word, after in pairwise(bare))
     return not is_another and _opener(bare) in _ASKING
@@ -175,6 +205,21 @@ def _opener(bare: Sequence[str]) -> str:
     """The word that asks: of "when's" and "on which day" the one without what clings to it."""
     first = bare[1] if bare[0] in VOCABULARY.leading_prepositions else bare[0]
     return _ENDING.sub("", first)
+
+
+def _asks_tasks(words: Sequence[Word]) -> bool:
+    """Whether it asks what the person has to do: "what do I still have to do this week?"."""
+    bare = [word.bare for word in words]
+    has_to = any(pair in _TO_DO for pair in zip(bare, bare[1:], bare[2:], strict=False))
+    return bare[0] == "what" and bare[1] in ("do", "did") and bare[2] in ("i", "we") and has_to
+
+
+def _asks_of_somebody(words: Sequence[Word], name: Word) -> bool:
+    """Whether it asks who somebody is, or what somebody did, by one name, as one calls those whom one knows: "who is Brandt?"."""
+    bare = [word.bare for word in words]
+    at = words.index(name)
+    is_who = bare[:2] == ["who", "is"] and words[2:] == [name]
+    return is_who or (bare[0] != "why" and bare[at - 1] in ("did", "does") and at + 1 < len(bare))
 
 
 def _asks_why(words: Sequence[Word]) -> bool:
@@ -223,7 +268,9 @@ def _phrases_in(question: str, words: Sequence[Word]) -> list[_Phrase]:
                 break
         lasting = [each for each in words[at + 1 : end] if each.bare not in _PASSING]
         own = _without_verb(lasting, words[at - 1].bare)
-        of_world = not owned and (_is_of_world(question, own) or _goes_on_in_world(question, words, end))
+        # In "is the car due for inspection" the verb goes on, and not the car.
+        goes_on = len(own) == len(lasting) and _goes_on_in_world(question, words, end)
+        of_world = not owned and (_is_of_world(question, own) or goes_on)
         found.append(_Phrase(own, owned, of_world, name[0][:-2] if name else ""))
     return found
 

@@ -10,6 +10,7 @@ from datetime import date
 from typing import Any, Final
 
 from gateway.agent.acts import READING
+from gateway.agent.affairs import question_in
 from gateway.agent.copy import Copy
 from gateway.agent.excerpts import cited, excerpt_of, numbered
 from gateway.agent.figures import Figure, ResultSource, answer_figure, asks_for_figure, figure_in
@@ -25,13 +26,17 @@ from gateway.agent.prompts import fixed_report
 from gateway.agent.quantities import numbers_in
 from gateway.agent.row_answers import answer_rows
 from gateway.agent.tables import rows_about, table_of
-from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.words import words_of
 
 _LABEL: Final = re.compile(r"[^:]*")
 _NUMBER: Final = re.compile(r"[0-9]{1,3}")
 _NEWEST: Final = frozenset(VOCABULARY.newest_words)
 _LOOKING: Final = frozenset((*VOCABULARY.search_verbs, "list"))
+_COMPLETED: Final = re.compile(rf"(?:{any_of(VOCABULARY.completions)})\b", re.IGNORECASE | re.ASCII)
+_DEFINED: Final = re.compile(
+    r"what (?:does|is) [\"'`]?([A-Za-z][A-Za-z0-9_-]{0,60})[\"'`]?(?: mean| stand for)?[?.! ]*", re.IGNORECASE | re.ASCII
+)
 _EXTREMES: Final = frozenset({Figure.LARGEST, Figure.SMALLEST})
 
 
@@ -50,6 +55,8 @@ def own_answer(
 ) -> str | None:
     """The loop's own answer to a wish from a finished call; None where the model's words are better. `words` is prompts.json."""
     whole = source_of(message)
+    if (defined := _definition(wish, whole, copy)) is not None:
+        return defined
     said = answer_presence(wish, whole, copy) or answer_rows(wish, whole, today, copy) or answer_listing(wish, whole, copy)
     if said is not None:
         return said
@@ -108,6 +115,9 @@ def is_unfounded(answer: str, wish: str, message: ToolMessage, *, is_further: bo
     """Whether an answer to a question about the person's own affairs has words that no few lines of the file bear out. Which file
     it was read from is the loop's own guess; so it is for a further question (`is_further`), which names no file itself."""
     finding, source = finding_in(wish), source_of(message)
+    if source.has_lines and _COMPLETED.match(answer):
+        # A file that tells how something is done is no record that it was.
+        return True
     is_guess = (is_further or (finding is not None and finding.own)) and source.has_lines
     return is_guess and place_of(answer, wish, source.text, source.name) is None
 
@@ -120,6 +130,19 @@ def missed_quote(answer: str, wish: str, message: ToolMessage, copy: Copy, query
     if line is None:
         return None
     return f"{copy.say('quoted')} {cited(source.name, [line])}:\n\n{excerpt_of(lines_of(source.text)[line - 1]).text}"
+
+
+def _definition(wish: str, source: ResultSource, copy: Copy) -> str | None:
+    """The one line of a file that begins with what is asked for, quoted: "E021: the reading is old"; None for other questions."""
+    asked = _DEFINED.fullmatch(question_in(wish))
+    if asked is None or not source.has_lines:
+        return None
+    begins = re.compile(rf"[ \t]*(?:[-*+] )?[`*]*{re.escape(asked[1])}[`*]*[ \t]*(?::|=|-|–) *[^ ]", re.IGNORECASE | re.ASCII)
+    lines = lines_of(source.text)
+    places = [place for place, line in enumerate(lines, 1) if begins.match(line)]
+    if len(places) != 1:
+        return None
+    return f"{copy.say('quoted')} {cited(source.name, places)}:\n\n{excerpt_of(lines[places[0] - 1]).text}"
 
 
 def show_closest(sentence: str, wish: str, source: ResultSource) -> str:

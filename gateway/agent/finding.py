@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
-from gateway.agent.affairs import doubtful_query, own_queries
+from gateway.agent.affairs import TASKS, apart_query, doubtful_query, own_queries
 from gateway.agent.browser import trim
 from gateway.agent.papers import dated_paper, placed_paper
 from gateway.agent.questions import asks_about_content
@@ -68,6 +68,9 @@ _OPENS_THING: Final = re.compile(
 )
 _NAMED: Final = frozenset((*VOCABULARY.document_nouns, *VOCABULARY.named_papers, *VOCABULARY.dated_papers, "draft"))
 _DAY_MONTH: Final = re.compile(r"([0-3][0-9])-([01][0-9])")
+_OPEN: Final = "what is not done?"
+"""What is asked of the list of what somebody has to do."""
+
 _SHOWN: Final = "show it"
 """What is asked of a paper that is only to be seen."""
 
@@ -97,13 +100,15 @@ _MOST_WORDS: Final = 4
 @dataclass(frozen=True, slots=True)
 class SoughtText:
     """What to look for, in which folder (empty for all), and what the wish asks of the file. `others` is what else to look for
-    where nothing holds the query, in this order; `own`: the wish has no word of files."""
+    where nothing holds the query, in this order; `own`: the wish has no word of files; `apart`: a file that has nothing else of
+    the question beside the query is not meant."""
 
     query: str
     folder: str
     asked: str
     others: tuple[str, ...] = ()
     own: bool = False
+    apart: bool = False
 
 
 def finding_in(wish: str) -> SoughtText | None:
@@ -174,7 +179,8 @@ def _in_folder(wish: str) -> SoughtText | None:
 
 def _own_in(wish: str) -> SoughtText | None:
     queries = own_queries(wish)
-    return SoughtText(queries[0], folder_in(wish), wish, tuple(queries[1:]), own=True) if queries else None
+    asked = _OPEN if tuple(queries) == TASKS else wish
+    return SoughtText(queries[0], folder_in(wish), asked, tuple(queries[1:]), own=True) if queries else None
 
 
 def _described_in(wish: str) -> SoughtText | None:
@@ -200,7 +206,8 @@ def _words_of_kind(clause: str) -> list[str]:
 def doubted(wish: str) -> SoughtText | None:
     """What to look for where a question may be about the person's own affairs and as well about the world; else None."""
     query = doubtful_query(wish)
-    return SoughtText(query, folder_in(wish), wish, own=True) if query else None
+    apart = "" if query else apart_query(wish)
+    return SoughtText(query or apart, folder_in(wish), wish, own=True, apart=apart != "") if query or apart else None
 
 
 def sought(wish: str, query: str) -> SoughtText | None:

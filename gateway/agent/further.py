@@ -348,6 +348,7 @@ def _is_reading(tool: Tool) -> bool:
 def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
     """The files that a search found, those first whose lines hold most of the question, then those with most lines."""
     held: dict[str, set[str]] = {}
+    begun: dict[str, int] = {}
     counts: dict[str, int] = {}
     begins = _beginning_of(finding, search)
     for line in filter(begins.search, lines_of(search.result["content"])):
@@ -356,7 +357,11 @@ def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
         if match or _is_path(line):
             held.setdefault(path, set()).update(_wanted(finding).intersection(terms_in(match[1] if match else line)))
             counts[path] = counts.get(path, 0) + 1
-    return sorted(held, key=lambda path: (-len(held[path]), -counts[path]))
+            # What a line begins with it tells of: "E021: the reading is old".
+            first = terms_in(match[1] if match else line)[:1]
+            begun[path] = begun.get(path, 0) + (first == terms_in(finding.query)[:1])
+    meant = [path for path in held if not finding.apart or held[path] or spellings(path)[0].startswith(finding.query)]
+    return sorted(meant, key=lambda path: (-len(held[path]), -begun[path], -counts[path]))
 
 
 def _is_path(line: str) -> bool:

@@ -47,6 +47,10 @@ const SPANS: ReadonlySet<string> = new Set([...vocabulary.unpickedNouns, "until"
 const BEFORE_SUBJECT: ReadonlySet<string> = new Set([...vocabulary.yesNoWords, ...vocabulary.modals, "shall"]);
 /** Words that go back to something, speak to the model, or ask for files themselves. */
 const TURNED_AWAY: ReadonlySet<string> = new Set(vocabulary.turnedAway);
+const BEINGS: ReadonlySet<string> = new Set(["is", "was"]);
+/** What people call the list of what they have to do. */
+export const TASKS: readonly string[] = ["todo", "to-do", "task"];
+const TO_DO: ReadonlySet<string> = new Set(["have", "need", "left", "got"]);
 const DAYS: ReadonlySet<string> = new Set([...vocabulary.weekdays, ...vocabulary.months.flat()]);
 /** Words before a number that is no thing's own. */
 const NO_THING: ReadonlySet<string> = new Set([
@@ -89,6 +93,7 @@ export function ownQueries(wish: string): string[] {
   const question = questionIn(wish);
   const words = wordsOf(question);
   if (!isOneQuestion(words)) return [];
+  if (asksTasks(words)) return [...TASKS];
   const code = codeIn(question, words);
   if (code !== "") return [code];
   const phrases = phrasesIn(question, words);
@@ -118,10 +123,27 @@ export function doubtfulQuery(wish: string): string {
   const names = words
     .slice(1)
     .filter((word) => isCapital(question, word) && word.bare.length > 2 && !DAYS.has(word.bare));
+  const [name, ...more] = names;
+  if (name !== undefined && more.length === 0 && asksOfSomebody(words, name)) return bareName(question, name);
   // "What is Python?" asks for no more than that.
   if (!words.some((word) => !(names.includes(word) || TELLING_NOTHING.has(word.bare.replace(ENDING, ""))))) return "";
   const [thing] = phrasesIn(question, words).filter((each) => !(each.ofWorld || isPlain(each.words)));
   return textIn(question, names.length > 0 ? runOf(names) : (thing?.words ?? []));
+}
+
+/**
+ * The one word by which a file may answer what no name, no "the" and no "my" tells apart from the world: "what port does tidepool
+ * listen on?", "how do we release?". It counts only where something else of the question stands beside it, or in a file's own name.
+ * Empty for any other wish.
+ */
+export function apartQuery(wish: string): string {
+  const words = wordsOf(questionIn(wish));
+  const [first = "", second = "", third = "", fourth = ""] = words.map(({ bare }) => bare);
+  if (!isOneQuestion(words) || words.some(({ bare }) => WORLD.has(bare) || WORLD_VERBS.has(bare))) return "";
+  const isOurs = first === "how" && ["do", "did"].includes(second) && third === "we";
+  const isOfOne = NAMING.has(first) && !ENDS.has(second) && ["does", "has"].includes(third) && words.length > SHORT;
+  const isPlainWord = TELLING_NOTHING.has(fourth) || ENDS.has(fourth) || fourth.length < SHORT;
+  return !(isOurs || isOfOne) || isPlainWord ? "" : root(fourth);
 }
 
 /** Whether it asks how much the person paid, which is a sum wherever more than one file has a part of it. */
@@ -149,9 +171,28 @@ export function mayBeOwn(wish: string): boolean {
 }
 
 function isOneQuestion(words: readonly Word[]): boolean {
-  if (words.length < 2 || words.length > MOST_WORDS || words.some(({ bare }) => TURNED_AWAY.has(bare))) return false;
+  // "Which number is it for the car?" goes back to nothing.
+  const isBare = (at: number) => BEINGS.has(words[at - 1]?.bare ?? "") && words[at + 1]?.bare === "for";
+  const turnsAway = words.some(({ bare }, at) => TURNED_AWAY.has(bare) && !(bare === "it" && isBare(at)));
+  if (words.length < 2 || words.length > MOST_WORDS || turnsAway) return false;
   const isAnother = words.some(({ bare }, at) => ASKING.has(bare) && CUES.has(words[at - 1]?.bare ?? ""));
   return !isAnother && ASKING.has(opener(words));
+}
+
+/** Whether it asks what the person has to do: "what do I still have to do this week?". */
+function asksTasks(words: readonly Word[]): boolean {
+  const bare = words.map((word) => word.bare);
+  const [first, second = "", third = ""] = bare;
+  const hasTo = bare.some((word, at) => TO_DO.has(word) && bare[at + 1] === "to" && bare[at + 2] === "do");
+  return first === "what" && ["do", "did"].includes(second) && ["i", "we"].includes(third) && hasTo;
+}
+
+/** Whether it asks who somebody is, or what somebody did, by one name, as one calls those whom one knows: "who is Brandt?". */
+function asksOfSomebody(words: readonly Word[], name: Word): boolean {
+  const bare = words.map((word) => word.bare);
+  const at = words.indexOf(name);
+  const isWho = bare[0] === "who" && bare[1] === "is" && at === 2 && words.length === 3;
+  return isWho || (bare[0] !== "why" && ["did", "does"].includes(bare[at - 1] ?? "") && at + 1 < words.length);
 }
 
 /** The word that asks: of "when's" and "on which day" the one without what clings to it. */
@@ -205,7 +246,9 @@ function phrasesIn(question: string, words: readonly Word[]): Phrase[] {
     }
     const lasting = words.slice(at + 1, end).filter(({ bare }) => !PASSING.has(bare));
     const own = withoutVerb(lasting, (words[at - 1] as Word).bare);
-    const ofWorld = !owned && (isOfWorld(question, own) || goesOnInWorld(question, words, end));
+    // In "is the car due for inspection" the verb goes on, and not the car.
+    const goesOn = own.length === lasting.length && goesOnInWorld(question, words, end);
+    const ofWorld = !owned && (isOfWorld(question, own) || goesOn);
     return [{ words: own, owned, ofWorld, name }];
   });
 }

@@ -1,6 +1,7 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
+import { questionIn } from "./affairs.ts";
 import { copy } from "./copy.ts";
 import { cited, excerptOf, numbered } from "./excerpts.ts";
 import { answerFigure, asksForFigure, figureIn, type ResultSource } from "./figures.ts";
@@ -16,7 +17,7 @@ import { numbersIn } from "./quantities.ts";
 import { fill } from "./render.ts";
 import { answerRows } from "./row-answers.ts";
 import { rowsAbout, tableOf } from "./tables.ts";
-import { vocabulary } from "./vocabulary.ts";
+import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 
 /*
@@ -26,6 +27,8 @@ import { wordsOf } from "./words.ts";
 
 type Tools = readonly Pick<ToolDescriptor, "name" | "category">[];
 
+const COMPLETED = new RegExp(`^(?:${anyOf(vocabulary.completions)})\\b`, "i");
+const DEFINED = /^what (?:does|is) ["'`]?(?<term>[A-Za-z][A-Za-z0-9_-]{0,60})["'`]?(?: mean| stand for)?[?.! ]*$/i;
 const NEWEST: ReadonlySet<string> = new Set(vocabulary.newestWords);
 const LOOKING: ReadonlySet<string> = new Set([...vocabulary.searchVerbs, "list"]);
 const SAME = Object.values(vocabulary.sameWords);
@@ -49,7 +52,11 @@ export function ownAnswer(message: ToolMessage, wish: string, tools: Tools, toda
   const category = tools.find(({ name }) => name === call.name)?.category;
   const isShown = words.report.shown.includes(call.name);
   const source = sourceOf(message);
-  const answer = answerPresence(wish, source) ?? answerRows(wish, source, today) ?? answerListing(wish, source);
+  const answer =
+    definitionIn(wish, source) ??
+    answerPresence(wish, source) ??
+    answerRows(wish, source, today) ??
+    answerListing(wish, source);
   if (answer !== null) return answer;
   if (category === "read" && asksForFigure(wish)) {
     const said = foundNothing(call.name, source) ? null : answerFigure(wish, source);
@@ -107,6 +114,8 @@ export function isEcho(answer: string, { result }: ToolMessage): boolean {
  */
 export function isUnfounded(answer: string, wish: string, message: ToolMessage, isFurther: boolean): boolean {
   const { name, text, hasLines } = sourceOf(message);
+  // A file that tells how something is done is no record that it was.
+  if (hasLines && COMPLETED.test(answer)) return true;
   return (isFurther || findingIn(wish)?.own === true) && hasLines && placeOf(answer, wish, text, name) === null;
 }
 
@@ -119,6 +128,17 @@ export function missedQuote(answer: string, wish: string, message: ToolMessage, 
   const line = hasLines ? missedLine(answer, wish, text, name, query) : null;
   if (line === null) return null;
   return `${copy.quoted} ${cited(name, [line])}:\n\n${excerptOf(linesOf(text)[line - 1] as string).text}`;
+}
+
+/** The one line of a file that begins with what is asked for, quoted: "E021: the reading is old"; null for any other question. */
+function definitionIn(wish: string, { name, text, hasLines }: ResultSource): string | null {
+  const term = hasLines ? (DEFINED.exec(questionIn(wish))?.groups?.term ?? "") : "";
+  if (term === "") return null;
+  const begins = new RegExp(`^[ \\t]*(?:[-*+] )?[\`*]*${term}[\`*]*[ \\t]*(?::|=|-|–) *[^ ]`, "i");
+  const lines = linesOf(text);
+  const [place, ...more] = lines.flatMap((line, at) => (begins.test(line) ? [at + 1] : []));
+  if (place === undefined || more.length > 0) return null;
+  return `${copy.quoted} ${cited(name, [place])}:\n\n${excerptOf(lines[place - 1] as string).text}`;
 }
 
 /** A sentence, and below it the lines of a result that a question comes closest to. */

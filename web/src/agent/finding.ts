@@ -1,5 +1,5 @@
 import { askedActs, bareThing, isThing } from "./acts.ts";
-import { doubtfulQuery, ownQueries } from "./affairs.ts";
+import { apartQuery, doubtfulQuery, ownQueries, TASKS } from "./affairs.ts";
 import { datedPaper, placedPaper } from "./papers.ts";
 import { asksAboutContent } from "./questions.ts";
 import { stem } from "./ranking.ts";
@@ -22,6 +22,8 @@ export interface SoughtText {
   readonly asked: string;
   readonly others: readonly string[];
   readonly own: boolean;
+  /** A file that has nothing else of the question beside the query is not meant. */
+  readonly apart?: boolean;
 }
 
 const SEARCH = anyOf(vocabulary.searchPhrases);
@@ -75,6 +77,8 @@ const NAMED: ReadonlySet<string> = new Set([
 ]);
 /** What is asked of a paper that is only to be seen. */
 const SHOWN = "show it";
+/** What is asked of the list of what somebody has to do. */
+const OPEN = "what is not done?";
 /** How a name ends that something belongs to. Its owner may stand elsewhere without it. */
 const OWNED = /['’]s$/;
 const FOLDER = new RegExp(
@@ -155,8 +159,10 @@ function inFolder(wish: string): SoughtText | null {
 }
 
 function ownIn(wish: string): SoughtText | null {
-  const [query, ...others] = ownQueries(wish);
-  return query === undefined ? null : { query, folder: folderIn(wish), asked: wish, others, own: true };
+  const queries = ownQueries(wish);
+  const [query, ...others] = queries;
+  const asked = queries.join() === TASKS.join() ? OPEN : wish;
+  return query === undefined ? null : { query, folder: folderIn(wish), asked, others, own: true };
 }
 
 function describedIn(wish: string): SoughtText | null {
@@ -184,8 +190,10 @@ function wordsOfKind(clause: string): string[] {
 
 /** What to look for where a question may be about the person's own affairs and as well about the world; else null. */
 export function doubted(wish: string): SoughtText | null {
-  const query = doubtfulQuery(wish);
-  return query === "" ? null : { query, folder: folderIn(wish), asked: wish, others: [], own: true };
+  const doubtful = doubtfulQuery(wish);
+  const query = doubtful || apartQuery(wish);
+  if (query === "") return null;
+  return { query, folder: folderIn(wish), asked: wish, others: [], own: true, apart: doubtful === "" };
 }
 
 /**

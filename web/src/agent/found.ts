@@ -71,3 +71,9 @@ function folderOf({ call }: ToolMessage): string {
 function canBeFile(name: string): boolean {
   return name.replace(/^\.+|\.+$/g, "").includes(".") && !name.endsWith("/") && !name.includes("://");
 }
+
+/** The name of a file, with its ending and without. */
+export function spellings(path: string): string[] {
+  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+  return [name, name.slice(0, Math.max(0, name.lastIndexOf("."))) || name];
+}

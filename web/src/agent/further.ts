@@ -8,6 +8,7 @@ import { answerEnding, endingCall, endingIn, findsNames } from "./endings.ts";
 import { excerptOf } from "./excerpts.ts";
 import { asksForFigure } from "./figures.ts";
 import { doubted, findingIn, type SoughtText, sought } from "./finding.ts";
+import { spellings } from "./found.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
@@ -237,12 +238,6 @@ export function resolved(call: ProposedCall, messages: readonly Message[], tools
     : { ...call, arguments: { ...call.arguments, [reader.path]: path } };
 }
 
-/** The name of a file, with its ending and without. */
-export function spellings(path: string): string[] {
-  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
-  return [name, name.slice(0, Math.max(0, name.lastIndexOf("."))) || name];
-}
-
 /** What is looked for: by the words of the wish, or by the search that the model chose for it. */
 function findingOf(wish: string, first: ToolMessage): SoughtText | null {
   const [query] = queriesIn(first);
@@ -360,17 +355,23 @@ function isPath(line: string): boolean {
 function rankedFiles(finding: SoughtText, search: ToolMessage): string[] {
   const wanted = wantedBy(finding);
   const begins = beginningOf(finding, search);
-  const held = new Map<string, { readonly terms: Set<string>; count: number }>();
+  const held = new Map<string, { readonly terms: Set<string>; count: number; begun: number }>();
   for (const line of linesOf(search.result.content)) {
     const path = begins.test(line) ? pathOf(line) : null;
     if (path === null) continue;
-    const entry = held.get(path) ?? { terms: new Set(), count: 0 };
-    for (const term of termsIn(matchOf(line)?.text ?? line)) if (wanted.has(term)) entry.terms.add(term);
+    const entry = held.get(path) ?? { terms: new Set(), count: 0, begun: 0 };
+    const terms = termsIn(matchOf(line)?.text ?? line);
+    for (const term of terms) if (wanted.has(term)) entry.terms.add(term);
     entry.count++;
+    // What a line begins with it tells of: "E021: the reading is old".
+    if (terms[0] === termsIn(finding.query)[0]) entry.begun++;
     held.set(path, entry);
   }
-  const ranked = [...held].toSorted(([, a], [, b]) => b.terms.size - a.terms.size || b.count - a.count);
-  return ranked.map(([path]) => path);
+  const isMeant = (path: string, terms: Set<string>) => terms.size > 0 || spellings(path)[0]?.startsWith(finding.query);
+  return [...held]
+    .filter(([path, { terms }]) => finding.apart !== true || isMeant(path, terms))
+    .sort(([, a], [, b]) => b.terms.size - a.terms.size || b.begun - a.begun || b.count - a.count)
+    .map(([path]) => path);
 }
 
 /** What a line has to hold: where the loop itself chose what to look for, a word that begins with it. "Take" is no mistake. */

@@ -1,6 +1,7 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { copy } from "./copy.ts";
-import { foundFiles, listerAmong, searcherAmong, spellings } from "./further.ts";
+import { spellings } from "./found.ts";
+import { foundFiles, listerAmong, searcherAmong } from "./further.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { readerAmong } from "./reading.ts";

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { doubtfulQuery, mayBeOwn, ownQueries } from "../../../src/agent/affairs.ts";
+import { apartQuery, doubtfulQuery, mayBeOwn, ownQueries } from "../../../src/agent/affairs.ts";
 import { readVectors } from "./vectors.ts";
 
-const { cases, doubtful } = readVectors<{
+const { cases, doubtful, apart } = readVectors<{
   cases: { wish: string; queries: string[] }[];
   doubtful: { wish: string; query: string }[];
+  apart: { wish: string; query: string }[];
 }>("affairs");
 
 test.each(cases)("a question about one's own affairs shows what to look for: $wish", ({ wish, queries }) => {
@@ -22,4 +23,8 @@ test.each([
   ["when am i free", false],
 ])("%s may be about the person's own things: %s", (question, isOwn) => {
   expect(mayBeOwn(question)).toBe(isOwn);
+});
+
+test.each(apart)("a word without an article may be the name of something here: $wish", ({ wish, query }) => {
+  expect(apartQuery(wish)).toBe(query);
 });
