@@ -158,10 +158,10 @@ def _change_receipt(keys: Sequence[SigningKey], witness: Witness, chance: random
         yield forged
         yield {**forged, "kept": {"cosigner": witness.line()}}
     for token in _change_stamp(anchors[2]["token"], chance):
-        yield changed(_splice(anchors[2]["token"], token))
+        yield changed(splice(anchors[2]["token"], token))
 
 
-def _splice(before: str, after: str) -> Step:
+def splice(before: str, after: str) -> Step:
     """The text in the receipt with another in its place, without what both have in common."""
     start = next(
         (at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), min(len(before), len(after))

@@ -13,11 +13,14 @@ import hashlib
 import json
 import random
 import tempfile
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
+from gateway.adapters.anchoring.timestamp import check_stamp
 from gateway.adapters.identity.recorded_answers import check_recorded_answer
 from gateway.adapters.storage.exports import examine_export
 from gateway.core.anchors import AnchorTrust
@@ -26,7 +29,8 @@ from gateway.core.checkpoint import SigningKey, read_signing_key, read_verificat
 from gateway.core.cosigner import read_cosigner_key
 from gateway.core.ledger import AUDITED, RecordsErased
 from gateway.core.merkle import inclusion_proofs, leaf_hash, root_of
-from gateway.core.receipts import check_receipt
+from gateway.core.receipts import ReceiptFault, check_receipt
+from gateway.core.verification import LogFault
 from tests.scenarios.staging import edit, finish, stage
 
 FOLDER: Final = Path(__file__).parent / "vectors" / "audit"
@@ -37,6 +41,8 @@ KEY_CHANGES: Final = "key_changes.jsonl"
 """What `tests.key_vectors` makes: of a log whose key was changed."""
 ANCHOR_CHANGES: Final = "anchor_changes.jsonl"
 """What `tests.anchor_vectors` makes: of a log with anchors."""
+STAMP_CHANGES: Final = "stamp_changes.jsonl"
+"""What `tests.stamp_vectors` makes: of its time stamp, with the `detail` of the fault."""
 WRITE: Final = '@why("This changes files, so it needs your yes")\n'
 
 Step = Sequence[Any]
@@ -45,17 +51,29 @@ Place = tuple[str | int, ...]
 
 def read_changes() -> Iterator[dict[str, Any]]:
     """Every change with what is to be found."""
-    for name in (CHANGES, KEY_CHANGES, ANCHOR_CHANGES):
+    for name in (CHANGES, KEY_CHANGES, ANCHOR_CHANGES, STAMP_CHANGES):
         for line in (FOLDER / name).read_text().splitlines():
             yield json.loads(line)
 
 
 def find_place(change: Mapping[str, Any], folder: Path) -> str | None:
     """The place that the verifier names in a changed file, which is written to that folder."""
+    fault = find_fault(change, folder)
+    return None if fault is None else fault.place
+
+
+def find_fault(change: Mapping[str, Any], folder: Path) -> LogFault | ReceiptFault | None:
+    """What the verifier finds first in a changed file, which is written to that folder."""
     raw = take(change["steps"], (FOLDER / change["file"]).read_bytes())
     kept: Mapping[str, str] = change.get("kept", {})
     key = read_verification_key(kept["key"]) if "key" in kept else None
-    trust = AnchorTrust(read_cosigner_key(kept["cosigner"]) if "cosigner" in kept else None)
+    check = None
+    if "authority" in kept:
+        authority = folder / "authority"
+        named = kept["authority"]
+        authority.write_bytes((FOLDER / named).read_bytes() if named.endswith(".pem") else b64decode(named))
+        check = partial(check_stamp, authority)
+    trust = AnchorTrust(read_cosigner_key(kept["cosigner"]) if "cosigner" in kept else None, check)
     if change["file"].endswith(".jsonl") and raw.startswith(b'{"type":'):
         path = folder / LOG
         path.write_bytes(raw)
@@ -67,9 +85,8 @@ def find_place(change: Mapping[str, Any], folder: Path) -> str | None:
             every_signature=change["every"],
             check_answer=check_recorded_answer,
         )
-        return None if report.fault is None else report.fault.place
-    fault = check_receipt(raw, check_recorded_answer, pinned=key, anchor=kept.get("checkpoint"), trust=trust).fault
-    return None if fault is None else fault.place
+        return report.fault
+    return check_receipt(raw, check_recorded_answer, pinned=key, anchor=kept.get("checkpoint"), trust=trust).fault
 
 
 def take(steps: Sequence[Step], raw: bytes) -> bytes:

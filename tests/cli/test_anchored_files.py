@@ -49,7 +49,7 @@ def test_a_witness_and_an_authority_that_were_given_have_to_have_signed(file: Pa
     for options, place, said in (
         (("--cosigner", Witness().line()), "anchors", "no anchor is by the cosigner that was given"),
         (("--ca", str(STRANGER)), "anchors[2].token", "its time stamp does not hold"),
-        (("--ca", str(RECEIPT)), "anchors[2].token", "holds no certificates in PEM"),
+        (("--ca", str(RECEIPT)), "anchors[2].token", "holds no certificates in PEM or DER"),
     ):
         result = audit("verify", file, *options)
         assert result.exit_code == 1

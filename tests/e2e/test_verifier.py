@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
 from playwright.async_api import Browser, Page, expect
 
 from tests.audit_vectors import FOLDER, take
@@ -121,6 +123,35 @@ async def test_what_was_kept_elsewhere_is_compared_and_a_file_may_be_dropped(rea
     await page.get_by_label("Key, as").fill("other+" + whole["key"].partition("+")[2])
     await page.evaluate(DROP, (FOLDER / "signed.json").read_text())
     await expect(page.locator("#fault")).to_contain_text("another key than the one that was given")
+
+
+async def test_case_190_a_time_stamp_is_checked_with_the_certificates_of_its_authority(reader: Reader) -> None:
+    page, whole = reader.page, (FOLDER / "anchored.json").read_bytes()
+    await reader.give(whole)
+    await reader.expect_verdict("The receipt holds")
+    await expect(page.get_by_text("not checked: which authority signed that")).to_be_visible()
+    await page.get_by_text("What you have from elsewhere").click()
+    authority = page.get_by_label("A time-stamping authority's certificates")
+    await authority.set_input_files(FOLDER / "authority.pem")
+    await reader.give(whole)
+    await reader.expect_verdict("The receipt holds")
+    await expect(page.get_by_text("by the authority that you gave")).to_be_visible()
+    await check_appearance(page, f"{reader.name}-verifier-authority")
+    der = x509.load_pem_x509_certificate((FOLDER / "authority.pem").read_bytes()).public_bytes(Encoding.DER)
+    (reader.folder / "authority.der").write_bytes(der)
+    await authority.set_input_files(reader.folder / "authority.der")
+    await reader.give((FOLDER / "anchored.jsonl").read_bytes())
+    await reader.expect_verdict("The log holds")
+    await expect(page.get_by_text("by the authority that you gave")).to_be_visible()
+    # Left out, of another authority, and what is no certificate at all.
+    await reader.give(take([["remove", ["anchors", 2]]], whole))
+    await expect(page.locator("#fault")).to_contain_text("no anchor is a time stamp, and an authority was given")
+    await authority.set_input_files(FOLDER / "stranger.pem")
+    await reader.give(whole)
+    await expect(page.locator("#fault")).to_contain_text("its certificate does not go back to one that was given")
+    await authority.set_input_files(FOLDER / "signed.json")
+    await reader.give(whole)
+    await reader.expect_verdict("The check could not be made: the authority's file holds no certificates in PEM or DER")
 
 
 async def test_the_page_runs_nothing_but_its_own_script(reader: Reader) -> None:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import aiohttp
-from cryptography.x509 import Certificate, load_pem_x509_certificates
+from cryptography.x509 import (
+    Certificate,
+    ExtendedKeyUsage,
+    ExtensionNotFound,
+    KeyUsage,
+    load_der_x509_certificate,
+    load_pem_x509_certificates,
+)
+from cryptography.x509.oid import ExtendedKeyUsageOID
 from rfc3161_client import (
     TimestampRequestBuilder,
-    TimeStampResponse,
     VerificationError,
     VerifierBuilder,
     decode_timestamp_response,
@@ -18,9 +26,12 @@ from rfc3161_client import (
 
 from gateway.adapters.anchoring.places import AnchorDown, SignedCheckpoint
 from gateway.adapters.anchoring.settings import TimestampAnchor
+from gateway.core.time_stamps import MalformedStamp, StampFault, TimeStamp, find_signer, read_time_stamp
 
 _SECONDS: Final = 20.0
 _ANSWER_LIMIT: Final = 256 * 1024
+_NO_CHAIN: Final = "certificate verify error"
+"""How OpenSSL calls that."""
 
 
 class TimestampAsker:
@@ -40,14 +51,10 @@ class TimestampAsker:
         request = TimestampRequestBuilder().data(checkpoint.note.encode()).build()
         raw = await self._ask(request.as_bytes())
         roots = _read_roots(self._ca)
-        try:
-            answer = decode_timestamp_response(raw)
-            builder = VerifierBuilder.from_request(request)
-            for root in roots:
-                builder = builder.add_root_certificate(root)
-            _require(builder, answer, checkpoint.note)
-        except ValueError:
-            raise AnchorDown("its answer is no time stamp in DER") from None
+        builder = VerifierBuilder.from_request(request)
+        for root in roots:
+            builder = builder.add_root_certificate(root)
+        _require(builder, raw, checkpoint.note)
         return b64encode(raw).decode()
 
     async def _ask(self, asked: bytes) -> bytes:
@@ -70,23 +77,69 @@ def check_stamp(ca: Path, answer: bytes, note: str) -> str | None:
         builder = VerifierBuilder()
         for root in _read_roots(ca):
             builder = builder.add_root_certificate(root)
-        _require(builder, decode_timestamp_response(answer), note)
+        _require(builder, answer, note)
     except AnchorDown as fault:
         return str(fault)
-    except ValueError:
-        return "its answer is no time stamp in DER"
     return None
 
 
-def _require(builder: VerifierBuilder, answer: TimeStampResponse, note: str) -> None:
+def _require(builder: VerifierBuilder, answer: bytes, note: str) -> None:
+    """What the library does not look at comes first: that what is signed names the certificate (RFC 3161 section 2.4.2), and
+    that it is of a time stamp."""
+    fault = _find_fault(answer)
+    if fault is None:
+        try:
+            builder.build().verify_message(decode_timestamp_response(answer), note.encode())
+        except ValueError:
+            # It reads more of what is signed than was read before.
+            fault = StampFault.SIGNATURE
+        except VerificationError as error:
+            fault = StampFault.CHAIN if _NO_CHAIN in str(error) else StampFault.SIGNATURE
+    if fault is not None:
+        raise AnchorDown(f"its time stamp does not hold: {fault}")
+
+
+def _find_fault(answer: bytes) -> StampFault | None:
     try:
-        builder.build().verify_message(answer, note.encode())
-    except VerificationError as error:
-        raise AnchorDown(f"its time stamp does not hold: {str(error)[:200]}") from None
+        stamp, signer = read_time_stamp(answer), find_signer(answer)
+        if signer is None:
+            return StampFault.SIGNER
+        certificate = load_der_x509_certificate(signer)
+        if not _is_for_stamps(certificate):
+            return StampFault.PURPOSE
+    except (MalformedStamp, ValueError):
+        return StampFault.FORM
+    return None if _was_valid(certificate, stamp) else StampFault.VALIDITY
+
+
+def _is_for_stamps(certificate: Certificate) -> bool:
+    """For nothing else (RFC 3161 section 2.3)."""
+    try:
+        purposes = certificate.extensions.get_extension_for_class(ExtendedKeyUsage)
+    except ExtensionNotFound:
+        return False
+    try:
+        usage = certificate.extensions.get_extension_for_class(KeyUsage).value
+    except ExtensionNotFound:
+        usage = None
+    signs = usage is None or usage.digital_signature or usage.content_commitment
+    more = usage is not None and (
+        usage.key_encipherment or usage.data_encipherment or usage.key_agreement or usage.key_cert_sign or usage.crl_sign
+    )
+    return purposes.critical and [*purposes.value] == [ExtendedKeyUsageOID.TIME_STAMPING] and signs and not more
+
+
+def _was_valid(certificate: Certificate, stamp: TimeStamp) -> bool:
+    # As OpenSSL has it, which counts the last moment no more.
+    at = datetime.fromtimestamp(stamp.at, UTC)
+    return certificate.not_valid_before_utc <= at < certificate.not_valid_after_utc
 
 
 def _read_roots(path: Path) -> list[Certificate]:
+    """In PEM, one or many, or one in DER; each once."""
     try:
-        return load_pem_x509_certificates(path.read_bytes())
+        raw = path.read_bytes()
+        found = load_pem_x509_certificates(raw) if b"-----BEGIN" in raw else [load_der_x509_certificate(raw)]
     except (OSError, ValueError):
-        raise AnchorDown("the file `ca` holds no certificates in PEM") from None
+        raise AnchorDown("the file `ca` holds no certificates in PEM or DER") from None
+    return [*dict.fromkeys(found)]

@@ -1,10 +1,12 @@
 /** What anchors gave for checkpoints of a log, as receipts and exported logs carry it: docs/AUDIT.md says which. */
 
 import { equalBytes, fromBase64, hash, writeHex } from "./bytes.ts";
+import { readCertificates } from "./certificates.ts";
 import { encodeText, isJsonObject, type Json, type JsonObject, Malformed } from "./json.ts";
 import { type Checkpoint, checkpointText, openNote, type VerificationKey } from "./note.ts";
+import { findFaultInStamp } from "./stamp-signature.ts";
 import { readTimeStamp } from "./time-stamp.ts";
-import { Found } from "./verdict.ts";
+import { Found, type Kept } from "./verdict.ts";
 
 /** The signature type of a cosignature. */
 const COSIGNATURE = 4;
@@ -18,12 +20,15 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   rfc3161: ["kind", "note", "token"],
 };
 
+/** Whom whoever checks believes. */
+export type Trusted = Pick<Kept, "cosigner" | "authority">;
+
 export interface Anchored {
   readonly checkpoint: Checkpoint;
   /** What it is, by whom and when, and what was not checked of it. */
   readonly sentence: string;
-  /** By the cosigner whose key was given. */
-  readonly given: boolean;
+  /** By the cosigner whose key was given, or the authority whose certificates were. */
+  readonly given: keyof Trusted | null;
 }
 
 interface Cosigner {
@@ -37,7 +42,7 @@ export async function checkEvidence(
   value: Json | undefined,
   place: string,
   keys: readonly VerificationKey[],
-  trusted: string | undefined,
+  trusted: Trusted,
 ): Promise<Anchored> {
   if (!isJsonObject(value)) throw new Found(place, "this has to be an object");
   const { kind } = value;
@@ -59,25 +64,30 @@ export async function checkEvidence(
       throw new Found(`${place}.commit`, "this is no id of a commit");
     }
     const sentence = `The git commit ${commit} is said to hold ${records}; not checked: look it up in that repository`;
-    return { checkpoint, sentence, given: false };
+    return { checkpoint, sentence, given: null };
   }
   if (kind === "rfc3161") {
-    const at = showTime(await checkStamp(note, held.token ?? "", `${place}.token`));
-    const sentence = `A time stamp is over ${records} at ${at}; not checked here: which authority signed that`;
-    return { checkpoint, sentence, given: false };
+    const at = showTime(await checkStamp(note, held.token ?? "", `${place}.token`, trusted.authority));
+    const given = trusted.authority === undefined ? null : "authority";
+    const known = given === null ? "not checked: which authority signed that" : "by the authority that you gave";
+    return { checkpoint, sentence: `A time stamp is over ${records} at ${at}; ${known}`, given };
   }
   const line = held.key ?? "";
   const cosigner = await readCosigner(line, `${place}.key`);
   const at = showTime(await checkCosignature(held.signature ?? "", note, cosigner, `${place}.signature`));
-  const given = line === trusted;
-  const known = given ? "with the key that you gave" : "not checked: whether the key is that cosigner's";
+  const given = line === trusted.cosigner ? "cosigner" : null;
+  const known = given === null ? "not checked: whether the key is that cosigner's" : "with the key that you gave";
   return { checkpoint, sentence: `The cosigner ${cosigner.name} signed ${records} at ${at}; ${known}`, given };
 }
 
-/** Throws Found where the cosigner that was given has signed nothing: evidence that was left out would be missed by nobody. */
-export function requireCosigner(found: readonly Anchored[], cosigner: string | undefined): void {
-  if (cosigner !== undefined && !found.some(({ given }) => given)) {
+/** Throws Found where whom was given has signed nothing: evidence that was left out would be missed by nobody. */
+export function requireTrusted(found: readonly Anchored[], { cosigner, authority }: Trusted): void {
+  const met = new Set(found.map(({ given }) => given));
+  if (cosigner !== undefined && !met.has("cosigner")) {
     throw new Found("anchors", "no anchor is by the cosigner that was given");
+  }
+  if (authority !== undefined && !met.has("authority")) {
+    throw new Found("anchors", "no anchor is a time stamp, and an authority was given");
   }
 }
 
@@ -127,13 +137,27 @@ async function checkCosignature(line: string, note: string, cosigner: Cosigner, 
   return Number(at);
 }
 
-async function checkStamp(note: string, token: string, place: string): Promise<number> {
+async function checkStamp(
+  note: string,
+  token: string,
+  place: string,
+  authority: Trusted["authority"],
+): Promise<number> {
+  const stamp = parse(() => readTimeStamp(fromBase64(token)), place, "this is no time stamp");
+  if (!(await stamp.isOf(note))) throw new Found(place, "it is the time stamp of something else");
+  if (authority !== undefined) {
+    const given = parse(() => readCertificates(authority), place, "the file `ca` holds no certificates in PEM or DER");
+    const fault = await findFaultInStamp(stamp, given);
+    if (fault !== null) throw new Found(place, `its time stamp does not hold: ${fault}`);
+  }
+  return stamp.at;
+}
+
+function parse<Read>(read: () => Read, place: string, otherwise: string): Read {
   try {
-    const stamp = readTimeStamp(fromBase64(token));
-    if (!(await stamp.isOf(note))) throw new Found(place, "it is the time stamp of something else");
-    return stamp.at;
+    return read();
   } catch (error) {
-    if (error instanceof Malformed) throw new Found(place, "this is no time stamp");
+    if (error instanceof Malformed) throw new Found(place, otherwise);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /** A whole exported log: its form, the tree under its checkpoints, payloads, rules, and passkeys' signatures. */
 
-import { type Anchored, checkEvidence, requireCosigner } from "./anchors.ts";
+import { type Anchored, checkEvidence, requireTrusted } from "./anchors.ts";
 import { type Bytes, digestOf, equalBytes, fromHex, hash, writeHex } from "./bytes.ts";
 import { Erasures } from "./erasures.ts";
 import { ExportForm, type Kind, kindOf, LINE_LIMIT, readLine } from "./export-form.ts";
@@ -231,11 +231,11 @@ class Check {
     const anchors: Anchored[] = [];
     for await (const line of this.lines("anchor")) {
       const place = `anchors[${anchors.length}]`;
-      const anchored = await checkEvidence(readLine(line).evidence, place, keys.keys, this.kept.cosigner);
+      const anchored = await checkEvidence(readLine(line).evidence, place, keys.keys, this.kept);
       anchors.push(anchored);
       this.elsewhere.push({ ...anchored.checkpoint, place: `${place}.note` });
     }
-    requireCosigner(anchors, this.kept.cosigner);
+    requireTrusted(anchors, this.kept);
     this.anchors = anchors;
     this.elsewhere.sort((one, other) => one.size - other.size);
   }

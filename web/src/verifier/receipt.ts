@@ -1,6 +1,6 @@
 /** A receipt: one call's records, each with its proof that it is under a signed checkpoint. */
 
-import { type Anchored, checkEvidence, requireCosigner } from "./anchors.ts";
+import { type Anchored, checkEvidence, requireTrusted, type Trusted } from "./anchors.ts";
 import { type Bytes, digestOf, equalBytes, fromHex, hash, writeHex } from "./bytes.ts";
 import { Erasures } from "./erasures.ts";
 import {
@@ -87,7 +87,7 @@ export async function checkReceipt(raw: Uint8Array, kept: Kept = {}): Promise<Ve
     course.hold("checkpoint", `Over ${checkpoint.size} records${found.anchored ? "; the one you gave" : ""}`);
 
     course.begin("anchors");
-    anchors = await readAnchors(whole.anchors ?? [], checkpoint, keys, kept.cosigner);
+    anchors = await readAnchors(whole.anchors ?? [], checkpoint, keys, kept);
     course.hold("anchors", anchors.length === 0 ? "No anchor" : count(anchors.length, "anchor"));
 
     course.begin("records");
@@ -204,14 +204,14 @@ async function readAnchors(
   value: Json,
   checkpoint: Checkpoint,
   { keys }: KeyHistory,
-  cosigner: string | undefined,
+  trusted: Trusted,
 ): Promise<readonly Anchored[]> {
   const found: Anchored[] = [];
   for (const [number, each] of needList(value, "anchors").entries()) {
     const place = `anchors[${number}]`;
     const { consistency, ...evidence } = needObjectAt(each, place);
     const proof = readProof(consistency, `${place}.consistency`);
-    const anchored = await checkEvidence(evidence, place, keys, cosigner);
+    const anchored = await checkEvidence(evidence, place, keys, trusted);
     if (anchored.checkpoint.size > checkpoint.size) {
       throw new Found(`${place}.note`, "it covers more records than the receipt's checkpoint");
     }
@@ -221,7 +221,7 @@ async function readAnchors(
     }
     found.push(anchored);
   }
-  requireCosigner(found, cosigner);
+  requireTrusted(found, trusted);
   return found;
 }
 

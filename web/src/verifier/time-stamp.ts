@@ -1,18 +1,12 @@
-/** What a time stamp of RFC 3161 says: of which digest it is, and when it was made. Whose signature it has is not looked at. */
+/** What a time stamp of RFC 3161 says: of which digest it is, and when it was made. Whose signature it has: ./stamp-signature.ts. */
 
 import { equalBytes, writeHex } from "./bytes.ts";
+import { held, list, needObject, objectName, only, TAGS, type Value, valuesIn } from "./der.ts";
 import { encodeText, Malformed } from "./json.ts";
 
-const SEQUENCE = 0x30;
-const INTEGER = 0x02;
-const OCTETS = 0x04;
-const OBJECT = 0x06;
-const TIME = 0x18;
-const FIRST = 0xa0;
-
 const SIGNED_DATA = "2a864886f70d010702";
-const STAMP_INFO = "2a864886f70d0109100104";
-const HASHES = new Map([
+export const STAMP_INFO = "2a864886f70d0109100104";
+export const HASHES: ReadonlyMap<string, string> = new Map([
   ["608648016503040201", "SHA-256"],
   ["608648016503040202", "SHA-384"],
   ["608648016503040203", "SHA-512"],
@@ -22,35 +16,38 @@ export interface TimeStamp {
   readonly isOf: (message: string) => Promise<boolean>;
   /** Seconds since 1970. */
   readonly at: number;
-}
-
-interface Value {
-  readonly tag: number;
-  readonly held: Uint8Array;
+  /** The parts of the signed data that hold it (RFC 5652 section 5.1). */
+  readonly signed: readonly Value[];
+  /** What is signed. */
+  readonly content: Uint8Array;
 }
 
 /** Throws Malformed for an answer that is no time stamp. */
 export function readTimeStamp(answer: Uint8Array): TimeStamp {
-  const response = list(only(answer), SEQUENCE);
-  const status = list(response[0], SEQUENCE);
-  if (writeHex(held(status[0], INTEGER)) !== "00") throw new Malformed("the authority gave no time stamp");
-  const token = list(response[1], SEQUENCE);
+  const response = list(only(answer));
+  const status = list(response[0]);
+  if (writeHex(held(status[0], TAGS.integer)) !== "00") throw new Malformed("the authority gave no time stamp");
+  const token = list(response[1]);
   needObject(token[0], SIGNED_DATA);
-  const signed = list(only(held(token[1], FIRST)), SEQUENCE);
-  const content = list(signed[2], SEQUENCE);
-  needObject(content[0], STAMP_INFO);
-  const info = list(only(held(only(held(content[1], FIRST)), OCTETS)), SEQUENCE);
-  const imprint = list(info[2], SEQUENCE);
-  const hash = HASHES.get(writeHex(held(list(imprint[0], SEQUENCE)[0], OBJECT)));
+  const signed = list(only(held(token[1], TAGS.first)));
+  const named = list(signed[2]);
+  needObject(named[0], STAMP_INFO);
+  const content = held(only(held(named[1], TAGS.first)), TAGS.octets);
+  const info = list(only(content));
+  const imprint = list(info[2]);
+  const hash = HASHES.get(objectName(list(imprint[0])[0]));
   if (hash === undefined) throw new Malformed("its digest is of no kind that is known");
-  const digest = held(imprint[1], OCTETS);
+  const digest = held(imprint[1], TAGS.octets);
   return {
     isOf: async (message) => equalBytes(new Uint8Array(await crypto.subtle.digest(hash, encodeText(message))), digest),
-    at: readMoment(held(info[4], TIME)),
+    at: readMoment(held(info[4], TAGS.time)),
+    signed,
+    content,
   };
 }
 
-function readMoment(raw: Uint8Array): number {
+/** Seconds since 1970. */
+export function readMoment(raw: Uint8Array): number {
   const text = String.fromCharCode(...raw);
   const parts = /^([0-9]{4})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})(?:\.[0-9]{1,9})?Z$/.exec(text);
   if (parts === null) throw new Malformed("it was made at no time");
@@ -64,48 +61,12 @@ function readMoment(raw: Uint8Array): number {
   return at / 1000;
 }
 
-function needObject(value: Value | undefined, name: string): void {
-  if (writeHex(held(value, OBJECT)) !== name) throw new Malformed("this is no time stamp");
-}
-
-/** All values in one of that tag. */
-function list(value: Value | undefined, tag: number): readonly Value[] {
-  const found: Value[] = [];
-  let raw = held(value, tag);
-  while (raw.length > 0) {
-    const [each, rest] = split(raw);
-    found.push(each);
-    raw = rest;
+/** The parts of a set, which DER has in one order. */
+export function readSet(raw: Value | undefined, tag: number): readonly Value[] {
+  const found = valuesIn(raw, tag);
+  const names = found.map((each) => writeHex(each.raw));
+  if (names.some((name, place) => place > 0 && name <= (names[place - 1] ?? ""))) {
+    throw new Malformed("the parts of a set are in another order");
   }
   return found;
-}
-
-function only(raw: Uint8Array): Value {
-  const [value, rest] = split(raw);
-  if (rest.length > 0) throw new Malformed("something follows a value");
-  return value;
-}
-
-function held(value: Value | undefined, tag: number): Uint8Array {
-  if (value?.tag !== tag) throw new Malformed("a value is missing, or another one");
-  return value.held;
-}
-
-/** The first value, and what follows it. A length has one spelling, of at most four bytes. */
-function split(raw: Uint8Array): readonly [Value, Uint8Array] {
-  const [tag, first] = raw;
-  if (tag === undefined || first === undefined) throw new Malformed("a value was cut off");
-  let length = first;
-  let start = 2;
-  if (first > 0x7f) {
-    const spelled = raw.subarray(2, 2 + first - 0x80);
-    if (spelled.length === 0 || spelled.length > 3 || spelled.length !== first - 0x80 || spelled[0] === 0) {
-      throw new Malformed("a length is spelled in another way");
-    }
-    length = spelled.reduce((sum, byte) => sum * 256 + byte, 0);
-    if (length <= 0x7f) throw new Malformed("a length is spelled in another way");
-    start += spelled.length;
-  }
-  if (start + length > raw.length) throw new Malformed("a value was cut off");
-  return [{ tag, held: raw.subarray(start, start + length) }, raw.subarray(start + length)];
 }

@@ -42,6 +42,8 @@ export interface Kept {
   readonly checkpoint?: string | undefined;
   /** The key of a cosigner, of the same form. */
   readonly cosigner?: string | undefined;
+  /** The certificates of a time-stamping authority: a file in PEM or DER. */
+  readonly authority?: Uint8Array | undefined;
   /** Check the signatures of older checkpoints too. The newest covers all records. */
   readonly everySignature?: boolean | undefined;
 }

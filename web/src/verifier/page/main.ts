@@ -1,7 +1,8 @@
 /** The page: a file is chosen or dropped, checked piece by piece, and each part of the check is shown with how it came out. */
 
 import "./page.css";
-import { isJsonObject, type Json } from "../json.ts";
+import { readCertificates } from "../certificates.ts";
+import { isJsonObject, type Json, Malformed } from "../json.ts";
 import type { CheckProgress } from "../lines.ts";
 import { RECEIPT_LIMIT } from "../receipt.ts";
 import type { CheckedPart, Kept, Verdict } from "../verdict.ts";
@@ -19,6 +20,9 @@ const PIECE = 50;
 
 /** Records of a receipt that are listed; more than a call has. */
 const LISTED = 500;
+
+/** Bytes of an authority's certificates; more than any has. */
+const AUTHORITY_LIMIT = 1 << 20;
 
 class Stopped extends Error {}
 
@@ -39,17 +43,31 @@ const status = find("status");
 /** The check under way: whatever an older one still says is not shown. */
 let current = 0;
 
-function keptThings(): Kept {
+/** Throws Malformed for a file of an authority that is none: nothing else would say so where there is no time stamp. */
+async function keptThings(): Promise<Kept> {
   const key = find<HTMLInputElement>("key").value.trim();
   const cosigner = find<HTMLInputElement>("cosigner").value.trim();
+  const authority = find<HTMLInputElement>("authority").files?.[0]?.slice(0, AUTHORITY_LIMIT);
   const checkpoint = find<HTMLTextAreaElement>("checkpoint").value.trim();
   return {
     key: key === "" ? undefined : key,
     cosigner: cosigner === "" ? undefined : cosigner,
+    authority: authority === undefined ? undefined : await readAuthority(authority),
     // A note ends with a newline, which is easily lost in copying.
     checkpoint: checkpoint === "" ? undefined : `${checkpoint}\n`,
     everySignature: find<HTMLInputElement>("every").checked,
   };
+}
+
+async function readAuthority(file: Blob): Promise<Uint8Array> {
+  const raw = new Uint8Array(await file.arrayBuffer());
+  try {
+    readCertificates(raw);
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    throw new Malformed("the authority's file holds no certificates in PEM or DER");
+  }
+  return raw;
 }
 
 async function check(chosen: File): Promise<void> {
@@ -68,7 +86,7 @@ async function check(chosen: File): Promise<void> {
     if (number !== current) throw new Stopped();
   };
   try {
-    const verdict = await checkFile(chosen, keptThings(), progress);
+    const verdict = await checkFile(chosen, await keptThings(), progress);
     if (number === current) await show(chosen, verdict);
   } catch (error) {
     if (!(error instanceof Stopped) && number === current) tell(false, describe(error));
@@ -78,6 +96,7 @@ async function check(chosen: File): Promise<void> {
 }
 
 function describe(error: unknown): string {
+  if (error instanceof Malformed) return `The check could not be made: ${shown(error.message)}`;
   return error instanceof DOMException && error.name === "NotReadableError"
     ? "The file cannot be read: it was changed or taken away meanwhile. Choose it again"
     : `The check could not be made: ${shown(String(error))}`;

@@ -17,8 +17,10 @@ interface Change {
   readonly file: string;
   readonly steps: readonly Step[];
   readonly every?: boolean;
-  readonly kept?: Kept;
+  readonly kept?: Omit<Kept, "authority"> & { readonly authority?: string };
   readonly place: string | null;
+  /** Where the sentence is the same too. */
+  readonly detail?: string | null;
 }
 
 const files = new Map<string, Raw>();
@@ -27,6 +29,12 @@ function read(name: string): Raw {
   const held = files.get(name) ?? readFileSync(folder + name);
   files.set(name, held);
   return held;
+}
+
+/** A file beside the others by its name, or itself in base64. */
+function readAuthority(kept: string | undefined): Raw | undefined {
+  if (kept === undefined) return undefined;
+  return kept.endsWith(".pem") ? read(kept) : Buffer.from(kept, "base64");
 }
 
 function write(raw: Raw, path: Path, value?: unknown): Raw {
@@ -79,7 +87,12 @@ function take(raw: Raw, [name, ...rest]: Step): Raw {
   }
 }
 
-const changes: readonly Change[] = ["changes.jsonl", "key_changes.jsonl", "anchor_changes.jsonl"].flatMap((name) =>
+const changes: readonly Change[] = [
+  "changes.jsonl",
+  "key_changes.jsonl",
+  "anchor_changes.jsonl",
+  "stamp_changes.jsonl",
+].flatMap((name) =>
   read(name)
     .toString()
     .trimEnd()
@@ -99,11 +112,13 @@ describe("the page's verifier and the gateway's", () => {
       const raw = change.steps.reduce<Raw>(take, read(change.file));
       const verdict = await checkFile(new Blob([raw as Uint8Array<ArrayBuffer>]), {
         ...change.kept,
+        authority: readAuthority(change.kept?.authority),
         everySignature: change.every,
       });
-      if ((verdict.fault?.place ?? null) !== change.place) {
+      const { place = null, detail = null } = verdict.fault ?? {};
+      if (place !== change.place || detail !== (change.detail === undefined ? detail : change.detail)) {
         const steps = JSON.stringify(change.steps).slice(0, 300);
-        different.push({ number, steps, expected: change.place, found: verdict.fault });
+        different.push({ number, steps, expected: [change.place, change.detail], found: verdict.fault });
       }
     }
     expect(different).toEqual([]);
