@@ -166,7 +166,8 @@ def _calls(rows: Sequence[AuditRow]) -> Iterator[str]:
             arguments[call_id] = row.payload["arguments"]
         if "outcome" in row.body:
             tool = row.body.get("tool") or (row.payload or {}).get("tool") or "?"
-            said = json.dumps(arguments.get(call_id, {}), ensure_ascii=False)
+            held = arguments.get(call_id)
+            said = "(erased)" if held is None else json.dumps(held, ensure_ascii=False)
             yield escape(f"{row.body['outcome']}  {tool} {said}")
 
 

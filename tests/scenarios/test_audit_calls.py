@@ -123,6 +123,23 @@ async def test_a_call_is_found_by_each_thing_that_is_known_of_it_and_shown_as_it
     assert shown["call"]["passkeyName"]
 
 
+@pytest.mark.requirement("002-74", "no id that the agent chose keeps other calls from being found")
+async def test_case_191_a_call_whose_id_is_like_a_name_hides_no_other_call(scene: Scene) -> None:
+    turn = await scene.begin()
+    for call_id in ("first", "second"):
+        await turn.invoke("peek", {"what": "milk"}, call_id)
+    await turn.invoke("peek", {"what": "milk"}, f"{turn.conversation_id}:another")
+    decoy = await scene.begin()
+    await decoy.invoke("note", {"what": 1}, "peek-a")
+    own = {"conversationId": turn.conversation_id}
+    assert [call["callId"] for call in await calls_of(scene.console, **own, text="peek")][1:] == ["second", "first"]
+    assert (await scene.console.call("audit/count", {"filter": {**own, "text": "peek"}}))["total"] == 3
+    assert next(call["callId"] for call in await calls_of(scene.console, text="peek")) == "peek-a"
+    # Nor the calls of a conversation that is looked for by its own id.
+    found = await calls_of(scene.console, text=turn.conversation_id)
+    assert [call["callId"] for call in found] == [f"{turn.conversation_id}:another", "second", "first"]
+
+
 async def test_pages_follow_each_other_without_a_gap_and_a_wrong_cursor_is_said_to_be_wrong(scene: Scene) -> None:
     turn = await scene.begin()
     for number in range(5):

@@ -107,6 +107,9 @@ async def test_nothing_of_what_was_erased_is_left_in_any_file(tmp_path: Path) ->
         code, told = await gateway.run("audit", "explain", "gone")
         assert code == 0, told
         assert "erased" in told
+        code, told = await gateway.run("audit", "compare", turn.conversation_id, turn.conversation_id)
+        assert code == 0, told
+        assert "ok  note (erased)" in told
 
         # A replay of an erased call runs nothing and gives nothing back; the conversation can be read.
         again = await Turn.begin(scene.shell, turn.conversation_id)

@@ -26,7 +26,7 @@ class HistoryFilter:
     policy_version: str | None = None
     conversation_id: str | None = None
     text: str | None = None
-    """The beginning of an id (call, conversation, turn, question), or else a part of a name."""
+    """The beginning of an id (call, conversation, turn, question), or a part of a name."""
     text_people: tuple[str, ...] = ()
     """Ids of people whose name holds the text."""
 

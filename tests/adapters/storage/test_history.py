@@ -273,7 +273,7 @@ async def test_pages_and_counts_are_those_of_looking_at_every_call(
         ("Ida", ("usr_4",), None),
     ],
 )
-async def test_a_text_is_the_beginning_of_an_id_or_else_part_of_a_name(
+async def test_a_text_is_the_beginning_of_an_id_or_part_of_a_name(
     history: StoredHistory, text: str, people: tuple[str, ...], found: int | None
 ) -> None:
     wanted = HistoryFilter(SINCE, NOW, text=text, text_people=people)

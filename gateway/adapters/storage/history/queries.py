@@ -72,12 +72,27 @@ def choose(connection: Connection, wanted: HistoryFilter) -> Chosen:
     if wanted.conversation_id is not None:
         rows.append(t.calls.c.turn.in_(select(t.turns.c.id).where(t.turns.c.conversation_id == wanted.conversation_id)))
     if wanted.text is not None:
-        named = _with_id(connection, wanted.text) if len(wanted.text) >= SHORTEST_ID else None
-        if named is None:
-            kinds.append(_with_name(wanted.text, wanted.text_people))
-        else:
-            rows.append(named)
+        _choose_text(connection, wanted.text, wanted.text_people, kinds, rows)
     return Chosen(since, until, and_(*kinds) if kinds else None, and_(*rows) if rows else None)
+
+
+def _choose_text(
+    connection: Connection,
+    text: str,
+    people: tuple[str, ...],
+    kinds: list[ColumnElement[bool]],
+    rows: list[ColumnElement[bool]],
+) -> None:
+    """By ids and by names at once: the agent chooses the ids of its calls, and one that is like a name would hide all others."""
+    named = _with_name(text, people)
+    with_id = _with_id(connection, text) if len(text) >= SHORTEST_ID else None
+    if with_id is None:
+        kinds.append(named)
+        return
+    of_name = select(t.kinds.c.id).where(named)
+    if connection.execute(of_name.limit(1)).first():
+        with_id = or_(with_id, t.calls.c.kind.in_(of_name))
+    rows.append(with_id)
 
 
 def _with_name(text: str, people: tuple[str, ...]) -> ColumnElement[bool]:
@@ -95,11 +110,11 @@ def _with_id(connection: Connection, text: str) -> ColumnElement[bool] | None:
     calls = [
         select(t.calls.c.position).where(t.calls.c[name] >= text, t.calls.c[name] < beyond) for name in ("call_id", "approval_id")
     ]
-    if any(connection.execute(query.limit(1)).first() for query in calls):
-        return t.calls.c.position.in_(union(*calls))
-    if any(connection.execute(query.limit(1)).first() for query in in_turns):
-        return t.calls.c.turn.in_(union(*in_turns))
-    return None
+    found: list[ColumnElement[bool]] = []
+    for column, queries in ((t.calls.c.position, calls), (t.calls.c.turn, in_turns)):
+        if any(connection.execute(query.limit(1)).first() for query in queries):
+            found.append(column.in_(union(*queries)))
+    return or_(*found) if found else None
 
 
 # ── counting ──
