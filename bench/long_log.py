@@ -10,14 +10,14 @@ import asyncio
 import itertools
 import os
 import random
-import resource
+import sys
 import time
 from pathlib import Path
 
 from bench.figures import Pace, report, report_load, report_pairs, report_times, say
 from bench.ledger import Worker
 from bench.made_logs import BEGIN, END, ORIGIN, made_state
-from bench.servers import prepare_gateway, work_folder
+from bench.servers import ROOT, prepare_gateway, work_folder
 from gateway.adapters.storage.history.places import HISTORY
 from gateway.adapters.storage.history.stored import StoredHistory
 from gateway.adapters.storage.inspection import StoredLogReader, examine, open_stored_log
@@ -31,6 +31,14 @@ RECEIPTS = 50
 CALLERS = 50
 CALLS_OF_A_CONVERSATION = 17
 
+_WATCH = """
+import resource, subprocess, sys
+ended = subprocess.run(sys.argv[1:])
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(ended.returncode)
+"""
+"""Runs a program, and says the most memory that it held, in KiB."""
+
 
 async def measure(pace: Pace) -> None:
     """Everything about one made log."""
@@ -41,6 +49,7 @@ async def measure(pace: Pace) -> None:
         await _read_receipts(state, pace.calls)
         await _append(state, pace)
         _verify(state)
+        await _measure_memory(state)
         report_load()
 
 
@@ -124,5 +133,23 @@ def _verify(state: Path) -> None:
         began = time.process_time()
         checked = examine(stored)
         report("long/verify", checked.size / (time.process_time() - began), "records/s")
-        report("long/verify/memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB")
     assert checked.fault is None, checked.fault
+
+
+async def _measure_memory(state: Path) -> None:
+    """Of `audit verify` at its highest, beside one of a log that holds nothing but its beginning."""
+    with work_folder() as empty:
+        async with open_store(empty / "state", origin=ORIGIN):
+            pass
+        report_pairs("long/verify/memory", "MB", [(await _memory_to_verify(state), await _memory_to_verify(empty / "state"))])
+
+
+async def _memory_to_verify(state: Path) -> float:
+    # What a process had before it became another program counts as that one's. So a small one starts it.
+    command = (sys.executable, "-c", "from gateway.cli import main; main()", "audit", "verify", "--state", str(state))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-I", "-S", "-c", _WATCH, *command, cwd=ROOT, stdout=asyncio.subprocess.PIPE
+    )
+    said, _ = await process.communicate()
+    assert process.returncode == 0, said.decode()
+    return int(said.split()[-1]) / 1024
