@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bench import (
     calls,
+    dashboard,
     history,
     idle,
     ledger,
@@ -40,6 +41,7 @@ SUBJECTS: dict[str, Callable[[Pace], Coroutine[None, None, None]]] = {
     "proxies": proxies.measure,
     "shell": shell.measure,
     "history": history.measure,
+    "dashboard": dashboard.measure,
     "long": long_log.measure,
     "policy": policy.measure,
 }

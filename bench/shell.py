@@ -62,7 +62,7 @@ async def measure(pace: Pace) -> None:
                 long = await _make_conversation(gateway, MESSAGES)
                 context = await browser.new_context(viewport={"width": 1280, "height": 800})
                 context.set_default_timeout(PATIENCE_MS)
-                await _sign_in(context, gateway)
+                await sign_in(context, gateway)
                 pairs: dict[str, list[tuple[float, float]]] = {}
                 shifts: list[float] = []
                 for number in range(pace.rounds):
@@ -136,8 +136,8 @@ async def _make_conversation(gateway: Gateway, messages: int) -> str:
         await shell.close()
 
 
-async def _sign_in(context: BrowserContext, gateway: Gateway) -> None:
-    """With the cookies of the gateway's person, who has a passkey without a browser."""
+async def sign_in(context: BrowserContext, gateway: Gateway) -> None:
+    """With the cookies of a gateway's person, who has a passkey without a browser."""
     for origin in (gateway.process.agent_origin, gateway.process.console_origin):
         jar = gateway.person.browser.cookies.get(urlsplit(origin).hostname or "", {})
         for name, value in jar.items():
