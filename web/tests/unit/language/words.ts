@@ -75,7 +75,7 @@ function looksRead(text: string): boolean {
   if (!hasWord(words) || /^[#./?&@]|^[\w-]+[/=:]\S*$|^\S*\/\S*$/.test(text)) return false;
   return (
     /^\p{Lu}\p{Ll}+[.!?…]?$/u.test(text) ||
-    /\p{L}{2}[,.:;”’)]* [“(]?\p{L}/u.test(text) ||
+    /\p{L}{2}[,.:;”’)]* [“(]?(?:\p{L}|\d+ \p{L}{2})/u.test(text) ||
     /\}\s\p{L}{2}|\p{L}{2,} \{/u.test(text)
   );
 }

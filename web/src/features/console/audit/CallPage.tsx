@@ -18,7 +18,7 @@ import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
 import { AuditTabs } from "./AuditTabs.tsx";
-import { useCallDetails } from "./call-queries.ts";
+import { useCallChoices, useCallDetails } from "./call-queries.ts";
 import { decisionOf, endOf, reasonOf } from "./call-words.ts";
 import { CALL_LABELS } from "./calls-view.ts";
 import { EraseCall } from "./EraseCall.tsx";
@@ -88,8 +88,11 @@ function Details({ details }: { readonly details: CallDetails }) {
       </Section>
       {call.askedAt !== undefined && (
         <Section title={t`Who was asked`}>
-          <KeyValue rows={asked(details)} />
+          <Asked details={details} />
         </Section>
+      )}
+      {entries.some(({ body, payload }) => typeof body.payload === "string" && payload === undefined) && (
+        <p className="note">{t`Some of its content is not kept any more. What stands here can be proved without it.`}</p>
       )}
       <Payload title={t`Statement, as it was displayed`} value={read(entries, "statement")} />
       <Payload title={t`Arguments`} value={read(entries, "arguments")} />
@@ -151,6 +154,21 @@ function happened({ call, title }: CallDetails): readonly Row[] {
     [t`Reason`, reasonOf(call)],
     [t`Grant`, call.grantId],
   ]);
+}
+
+function Asked({ details }: { readonly details: CallDetails }) {
+  const people = useCallChoices().data?.people;
+  // The last of them is in the call's own row.
+  const before = details.entries.map(({ body }) => body).filter(({ event }) => event === "approval:given");
+  const names = before.map(({ principalId }) => people?.find(({ id }) => id === principalId)?.name ?? principalId);
+  return (
+    <KeyValue
+      rows={[
+        ...asked(details),
+        ...names.map((name) => ({ name: t`Approved too by`, value: <VisibleText text={String(name)} prose /> })),
+      ]}
+    />
+  );
 }
 
 function asked({ call }: CallDetails): readonly Row[] {

@@ -29,10 +29,10 @@ const DEFAULT_RANGE = "24h";
 /** Value, words and length of each time that ends now. */
 export const RANGES: readonly (readonly [string, string, number])[] = [
   ["1h", t`Last hour`, HOUR],
-  [DEFAULT_RANGE, "Last 24 hours", 24 * HOUR],
-  ["7d", "Last 7 days", 7 * 24 * HOUR],
-  ["30d", "Last 30 days", 30 * 24 * HOUR],
-  ["400d", "Last 400 days", 400 * 24 * HOUR],
+  [DEFAULT_RANGE, t`Last 24 hours`, 24 * HOUR],
+  ["7d", t`Last 7 days`, 7 * 24 * HOUR],
+  ["30d", t`Last 30 days`, 30 * 24 * HOUR],
+  ["400d", t`Last 400 days`, 400 * 24 * HOUR],
 ];
 
 export const DECISIONS: readonly (readonly [string, string])[] = [
