@@ -108,7 +108,18 @@ def _made() -> Iterator[tuple[Stamping, tuple[Identity, ...]]]:
     elsewhere = x509.AuthorityKeyIdentifier(b"another key", None, None)
     known = certify("root", new_key(1), ca=True, more=[(x509.SubjectKeyIdentifier(b"this key"), False)])
     yield Stamping(certify("tsa", key, known, more=[(elsewhere, False)])), (known,)
+    # A dozen that signed each other, and lead nowhere: there are millions of ways through them.
+    ones, others = (
+        [certify(name, new_key(2), certify(by, new_key(2), ca=True), ca=True, more=_numbered(each)) for each in range(6)]
+        for name, by in (("one", "other"), ("other", "one"))
+    )
+    lost = certify("tsa", key, ones[0])
+    yield Stamping(lost, carried=(lost, *ones, *others)), (root,)
     yield from _of_signer(root, signer)
+
+
+def _numbered(number: int) -> list[tuple[x509.ExtensionType, bool]]:
+    return [(x509.UnrecognizedExtension(ObjectIdentifier("1.2.3.5"), bytes([2, 1, number])), False)]
 
 
 def _of_signer(root: Identity, signer: Identity) -> Iterator[tuple[Stamping, tuple[Identity, ...]]]:

@@ -133,14 +133,20 @@ function readUsage(extensions: Certificate["extensions"]): number | null {
   return usage === undefined ? null : (held(usage.value, TAGS.bits)[1] ?? 0);
 }
 
-/** Whether it goes back, by those that are carried, to one that was given and signed itself; all of them valid at that time. */
+/**
+ * Whether it goes back, by those that are carried, to one that was given and signed itself; all of them valid at that time.
+ * Each is tried once: of a dozen that signed each other there are millions of ways.
+ */
 export async function leadsToGiven(
   certificate: Certificate,
   carried: readonly Certificate[],
   given: readonly Certificate[],
   at: number,
   below = 0,
+  tried = new Set<Certificate>(),
 ): Promise<boolean> {
+  if (tried.has(certificate)) return false;
+  tried.add(certificate);
   if (!isValidAt(certificate, at) || hasUnknown(certificate)) return false;
   if (equalBytes(certificate.issuer, certificate.subject)) {
     return given.some(({ raw }) => equalBytes(raw, certificate.raw));
@@ -148,7 +154,11 @@ export async function leadsToGiven(
   if (below === LONGEST_CHAIN) return false;
   for (const issuer of [...given, ...carried]) {
     const issued = couldHaveIssued(issuer, certificate, below);
-    if (issued && (await hasSigned(issuer, certificate)) && (await leadsToGiven(issuer, carried, given, at, below + 1)))
+    if (
+      issued &&
+      (await hasSigned(issuer, certificate)) &&
+      (await leadsToGiven(issuer, carried, given, at, below + 1, tried))
+    )
       return true;
   }
   return false;
