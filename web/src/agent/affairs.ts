@@ -192,7 +192,7 @@ function asksOfSomebody(words: readonly Word[], name: Word): boolean {
   const bare = words.map((word) => word.bare);
   const at = words.indexOf(name);
   const isWho = bare[0] === "who" && bare[1] === "is" && at === 2 && words.length === 3;
-  return isWho || (bare[0] !== "why" && ["did", "does"].includes(bare[at - 1] ?? "") && at + 1 < words.length);
+  return isWho || (bare[0] !== "why" && ["did", "does"].includes(bare[at - 1] as string) && at + 1 < words.length);
 }
 
 /** The word that asks: of "when's" and "on which day" the one without what clings to it. */

@@ -64,6 +64,6 @@ export function withoutCall(input: LaneInput, wish: string, text: string): strin
 
 /** Whether a wish orders something that words alone do not do: "call the plumber", and no story. */
 function isErrand(wish: string): boolean {
-  const first = wordsOf(wish).find(({ bare }) => !LEADING.has(bare))?.bare ?? "";
-  return wishWords.imperatives.includes(first) && !SPOKEN.has(first);
+  const [first] = wordsOf(wish).filter(({ bare }) => !LEADING.has(bare));
+  return wishWords.imperatives.some((verb) => verb === first?.bare && !SPOKEN.has(verb));
 }
