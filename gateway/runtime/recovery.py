@@ -2,7 +2,7 @@
 
 An intent without an outcome becomes `outcomeUnknown` and is never run again by itself. A question that waited waits on; one
 that could let nothing run any more is withdrawn before anybody can see it. An open turn gets one grace period to be re-bound,
-as after any lost connection.
+as after any lost connection, and not another one at each further start.
 
 Where the clock is behind the newest record, nobody can say how much time has really passed, and what had run out would count
 again: every session ends, and with it what its questions, grants and turns were for.
@@ -61,21 +61,25 @@ async def recover(
     ]
     # The policy may be another one than when they were given.
     ended = await review.end_refused()
-    started = GatewayStarted(now, version, policy.version, recovered=len(found))
+    opened = await records.unfinished_turns()
+    suspended = tuple(each.turn_id for each in opened if each.suspended_at is None)
+    started = GatewayStarted(now, version, policy.version, recovered=len(found), suspended=suspended)
     changed = await records.policy_on_record() != policy.version
     loaded = (PolicyLoaded(now, policy.version, policy.documents),) if changed else ()
     await ledger.append(*found, *ended, started, *loaded)
     # A later step of a plan finds what it follows only where that is back already, and may have been asked about before it.
     waiting = sorted(await records.open_approvals(), key=lambda each: step_of(each.approval))
-    for conversation_id in await records.conversations_with_open_turns():
-        conversation = await conversations.restore(conversation_id)
-        if conversation.turn is not None:
-            session = await records.session(conversation.turn.session_id)
-            if session is not None:
-                connections.live(session)
-            turns.resume_suspended(conversation)
+    for each in opened:
+        turn = (await conversations.restore(each.conversation_id)).turn
+        session = None if turn is None else await records.session(turn.session_id)
+        if session is not None:
+            connections.live(session)
     for open_approval in waiting:
         await dispatcher.resume(await _conversation_of(open_approval.request, conversations), open_approval)
+    # Now that its questions are back, for a turn whose grace period is over takes them along.
+    for each in opened:
+        waited = 0.0 if each.suspended_at is None else max(0, now - each.suspended_at) / 1000
+        turns.resume_suspended(await conversations.restore(each.conversation_id), waited)
     return len(found)
 
 

@@ -196,12 +196,13 @@ class Turns:
         for judge_again in self._replaced:
             judge_again()
 
-    def resume_suspended(self, conversation: Conversation) -> None:
-        """After a restart: an open turn starts its grace period now, for its connection is gone."""
+    def resume_suspended(self, conversation: Conversation, waited: float) -> None:
+        """After a restart: an open turn has its grace period, for its connection is gone, less the seconds that it `waited` since
+        an earlier start."""
         turn = conversation.turn
         if turn is not None:
             self._end_with_session(conversation, turn)
-            self._suspend(conversation, turn)
+            self._suspend(conversation, turn, waited)
 
     def stop(self) -> None:
         """The gateway stops: no grace period runs out any more."""
@@ -304,8 +305,9 @@ class Turns:
         if conversation.turn is turn and self._holder(turn) is None:
             self._suspend(conversation, turn)
 
-    def _suspend(self, conversation: Conversation, turn: Turn) -> None:
-        turn.suspend(asyncio.get_running_loop().call_later(self._timing.grace, self._give_up, conversation, turn))
+    def _suspend(self, conversation: Conversation, turn: Turn, waited: float = 0.0) -> None:
+        left = max(0.0, self._timing.grace - waited)
+        turn.suspend(asyncio.get_running_loop().call_later(left, self._give_up, conversation, turn))
 
     def _give_up(self, conversation: Conversation, turn: Turn) -> None:
         if conversation.turn is turn:

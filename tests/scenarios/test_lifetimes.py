@@ -9,13 +9,15 @@ import asyncio
 import re
 import shutil
 import signal
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from tests.harness.http import Browser
 from tests.harness.person import Person, Turn
-from tests.harness.socket import RpcError
+from tests.harness.process import GatewayProcess
+from tests.harness.socket import RpcError, Socket
 from tests.scenarios.conftest import make_gateway
 from tests.scenarios.staging import PATIENCE, POLICY, edit, finish, stage
 
@@ -273,3 +275,45 @@ async def test_a_restart_keeps_sessions_conversations_grants_and_what_waits_for_
         assert (await Browser(gateway.port).post(f"{gateway.console_origin}/signout")).status == 401
         code, output = await gateway.run("audit", "verify")
         assert code == 0, output
+
+
+async def test_a_turn_that_nobody_binds_again_has_one_grace_period_over_all_restarts(tmp_path: Path) -> None:
+    async with stage(tmp_path, COUNTERSIGN_GRACE_SECONDS="600") as scene:
+        gateway, turn = scene.gateway, await scene.begin()
+        await turn.start("note", {"what": "milk"}, "waiting")
+        approval_id = await scene.asked("waiting")
+        since = [await restarted(gateway) for _ in range(2)]
+        assert since[0] == since[1]
+        console, shell = await scene.ada.console(), await scene.ada.agent()
+        assert await pending(console) == [approval_id]
+        bound = await shell.call("conversations/open", {"conversationId": turn.conversation_id})
+        assert bound["openTurn"]["turnId"] == turn.snapshot["turnId"]
+        # It was bound, so what it waited before counts no more.
+        assert await restarted(gateway) != since[1]
+        await gateway.kill()
+        with sqlite3.connect(gateway.state / "ledger.db") as database:
+            assert database.execute("UPDATE turns SET suspended_at = suspended_at - 600000").rowcount == 1
+        database.close()
+        await gateway.start()
+        console, shell = await scene.ada.console(), await scene.ada.agent()
+        async with asyncio.timeout(PATIENCE):
+            while await pending(console):
+                await asyncio.sleep(0.05)
+        assert "openTurn" not in await shell.call("conversations/open", {"conversationId": turn.conversation_id})
+        ended = (await console.call("audit/list", {"filter": {"event": "turn:ended"}}))["entries"]
+        assert [each["body"]["reason"] for each in ended] == ["connectionLost"]
+
+
+async def restarted(gateway: GatewayProcess) -> int:
+    """Since when the only turn waits to be bound again, after a kill and a start."""
+    await gateway.kill()
+    await gateway.start()
+    with sqlite3.connect(f"file:{gateway.state / 'ledger.db'}?mode=ro", uri=True) as database:
+        ((since,),) = database.execute("SELECT suspended_at FROM turns").fetchall()
+    database.close()
+    return int(since)
+
+
+async def pending(console: Socket) -> list[str]:
+    """The ids of the questions that wait."""
+    return [each["id"] for each in (await console.call("approvals/list", {"status": "pending"}))["approvals"]]

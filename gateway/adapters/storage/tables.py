@@ -150,6 +150,8 @@ turns = Table(
     Column("session_id", Text, nullable=False),
     Column("position", Integer, nullable=False),
     Column("model_id", Text),
+    # When a start of the gateway found it without its connection; NULL while it is bound to one.
+    Column("suspended_at", _Time),
 )
 
 messages = Table(

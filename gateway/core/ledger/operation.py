@@ -23,7 +23,8 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class GatewayStarted:
-    """The first entry of each run. `recovered` counts calls closed as unknown."""
+    """The first entry of each run. `recovered` counts calls closed as unknown. `suspended` are the turns that lost their
+    connection with the run before: their grace period counts from here, over further starts too, until they are bound again."""
 
     EVENT: ClassVar[str] = "gateway:started"
 
@@ -31,6 +32,7 @@ class GatewayStarted:
     version: str
     policy_version: str
     recovered: int
+    suspended: tuple[str, ...] = ()
 
     def leaf(self) -> Leaf:
         return Leaf(

@@ -57,6 +57,7 @@ from gateway.runtime.ports.recorded import (
     StoredClientGrant,
     StoredSignIn,
     UnfinishedCall,
+    UnfinishedTurn,
 )
 from gateway.runtime.ports.records import (
     ApprovalRecords,
@@ -186,5 +187,6 @@ __all__ = [
     "Toolbox",
     "TurnedSwitch",
     "UnfinishedCall",
+    "UnfinishedTurn",
     "VerifiedAssertion",
 ]

@@ -156,6 +156,16 @@ class UnfinishedCall:
 
 
 @dataclass(frozen=True, slots=True)
+class UnfinishedTurn:
+    """An open turn. `suspended_at` is when a start of the gateway first found it without its connection; None where none did
+    since it was bound last."""
+
+    conversation_id: str
+    turn_id: str
+    suspended_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class AuditRow:
     """One leaf, with its payload if that still exists. `index` is its place in the tree, `hash` the leaf hash in hex."""
 

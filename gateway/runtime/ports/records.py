@@ -31,6 +31,7 @@ from gateway.runtime.ports.recorded import (
     StoredClientGrant,
     StoredSignIn,
     UnfinishedCall,
+    UnfinishedTurn,
 )
 
 # ── what several rooms read ──
@@ -212,7 +213,7 @@ class RecoveryRecords(OpenApprovalRecords, LiveSessionRecords, Protocol):
         ...
 
     async def unfinished_calls(self) -> Sequence[UnfinishedCall]: ...
-    async def conversations_with_open_turns(self) -> Sequence[str]: ...
+    async def unfinished_turns(self) -> Sequence[UnfinishedTurn]: ...
 
 
 class AuditRecords(Protocol):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gateway.core import ledger as steps
+from gateway.runtime.ports import UnfinishedTurn
 from tests.adapters.storage.conftest import Kept
 from tests.fakes.history import OPERATOR, History
 
@@ -18,12 +19,12 @@ async def test_a_conversation_with_its_open_turn(kept: Kept, history: History) -
     assert (conversation.turn_count, conversation.message_count) == (1, 0)
     assert (conversation.open_turn_id, conversation.open_turn_index) == ("trn_1", 0)
     assert (conversation.open_turn_model_id, conversation.open_turn_session_id) == ("model-1", "ses_1")
-    assert await kept.records.conversations_with_open_turns() == ("cnv_1",)
+    assert await kept.records.unfinished_turns() == (UnfinishedTurn("cnv_1", "trn_1", None),)
     await kept.ledger.append(steps.TurnEnded(history.tick(), OPERATOR.id, "cnv_1", "trn_1", "ended"))
     ended = await kept.records.conversation("cnv_1")
     assert ended is not None
     assert (ended.open_turn_id, ended.open_turn_index, ended.open_turn_model_id) == (None, None, None)
-    assert await kept.records.conversations_with_open_turns() == ()
+    assert await kept.records.unfinished_turns() == ()
     assert await kept.records.turn_indices("cnv_1") == {"trn_1": 0}
 
 

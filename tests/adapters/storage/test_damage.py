@@ -363,7 +363,7 @@ async def read_everything(store: Store) -> None:
             await records.call(conversation.id, call.call_id)
             await records.call_digest(conversation.id, call.call_id)
         await records.turn_indices(conversation.id)
-    await records.conversations_with_open_turns()
+    await records.unfinished_turns()
     await records.unfinished_calls()
     await records.principals()
     await records.passkeys(OPERATOR.id)

@@ -97,7 +97,7 @@ async def test_both_databases_take_every_read(dialect: Dialect) -> None:
     alone = {
         "principals",
         "open_approvals",
-        "conversations_with_open_turns",
+        "unfinished_turns",
         "unfinished_calls",
         "audit_size",
         "checkpoint",

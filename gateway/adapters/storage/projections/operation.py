@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.people import VOID_ENROLMENTS
+from gateway.adapters.storage.projections.turns import SUSPEND_TURN
 from gateway.adapters.storage.reader import Reader
 from gateway.adapters.storage.statements import Change, insertion
 from gateway.core.ledger.operation import (
@@ -32,7 +33,9 @@ def change_operation(entry: OperationEntry) -> Sequence[Change]:
             return (Change(VOID_ENROLMENTS, {"used_at": entry.at}),)
         case PolicyLoaded() if entry.documents:
             return (Change(ADD_POLICY, {"version": entry.version, "at": entry.at}),)
-        case GatewayStarted() | PolicyLoaded() | RecordsLost() | AuditKeyRotated():
+        case GatewayStarted():
+            return [Change(SUSPEND_TURN, {"of_id": turn_id, "suspended_at": entry.at}) for turn_id in entry.suspended]
+        case PolicyLoaded() | RecordsLost() | AuditKeyRotated():
             return ()
         case _:
             assert_never(entry)

@@ -17,10 +17,11 @@ from gateway.core.canonical import Json, canonical_bytes
 from gateway.core.ledger.turns import QuestionsAllowed, SnapshotIssued, TurnBegun, TurnEnded, TurnEntry
 from gateway.core.model import PublishedTool, Snapshot
 from gateway.core.vocabulary import Role
+from gateway.runtime.ports import UnfinishedTurn
 
 # ── writing ──
 
-BEGIN_TURN = insertion(t.turns)
+BEGIN_TURN = insertion(t.turns, without={"suspended_at"})
 OPEN_TURN = Statement(
     update(t.conversations)
     .where(LIVE)
@@ -36,6 +37,8 @@ CLOSE_TURN = Statement(
     .where(t.conversations.c.id == given("id"), t.conversations.c.open_turn_id == given("turn_id"))
     .values(open_turn_id=null())
 )
+BIND_TURN = Statement(update(t.turns).where(t.turns.c.id == given("id")).values(suspended_at=null()))
+SUSPEND_TURN = Statement(update(t.turns).where(t.turns.c.id == given("id")).values(suspended_at=bindparam("suspended_at")))
 # What is stored under a digest never differs.
 KEEP_DESCRIPTOR = insertion_once(t.descriptors, "digest")
 KEEP_SNAPSHOT = insertion_once(t.snapshots, "digest")
@@ -47,7 +50,7 @@ def change_turns(entry: TurnEntry) -> Sequence[Change]:
         case TurnBegun():
             return _begin_turn(entry)
         case SnapshotIssued():
-            return _keep_snapshot(entry.snapshot)
+            return (*_keep_snapshot(entry.snapshot), Change(BIND_TURN, {"of_id": entry.snapshot.turn_id}))
         case TurnEnded():
             return (Change(CLOSE_TURN, {"of_id": entry.conversation_id, "of_turn_id": entry.turn_id}),)
         case QuestionsAllowed():
@@ -122,6 +125,9 @@ class TurnReader(Reader):
         found = await self._list(written.order_by(t.messages.c.position), lambda row: str(row.content))
         return "\n\n".join(found) or None
 
-    async def conversations_with_open_turns(self) -> Sequence[str]:
-        live = select(t.conversations.c.id).where(t.conversations.c.deleted_at.is_(None))
-        return await self._list(live.where(t.conversations.c.open_turn_id.is_not(None)), lambda row: row.id)
+    async def unfinished_turns(self) -> Sequence[UnfinishedTurn]:
+        opened = select(t.conversations.c.id.label("conversation_id"), t.turns.c.id, t.turns.c.suspended_at).join_from(
+            t.conversations, t.turns, t.turns.c.id == t.conversations.c.open_turn_id
+        )
+        live = opened.where(t.conversations.c.deleted_at.is_(None))
+        return await self._list(live, lambda row: UnfinishedTurn(row.conversation_id, row.id, row.suspended_at))
