@@ -43,7 +43,7 @@ _FILE: Final = r"(?:(?:the|my|our) )?(?:file )?[\"'`]?([^\s\"'`,;:?!()]*[^\s\"'`
 _VALUE: Final = r"(\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|[^\s\"'`\n](?:[^\"'`\n]{0,80}?[^\s\"'`\n])??)"
 _JOINT: Final = r"(?: (to|as) | ?(=|:=|:) ?)"
 _TAIL: Final = rf"(?:,? (?:{any_of((*WISH_WORDS.tails, 'instead'))}))*[.!?]*$"
-_PLACE: Final = r"(?:in|inside|of|at)"
+_PLACE: Final = rf"(?:{any_of(VOCABULARY.setting_places)})"
 _FORMS: Final = (
     (re.compile(rf"{_LEAD}{_SETS}{_KEY}{_JOINT}{_VALUE} {_PLACE} {_FILE}{_TAIL}", _FLAGS), (1, 2, 4, 5)),
     (re.compile(rf"{_LEAD}{_SETS}{_KEY} {_PLACE} {_FILE}{_JOINT}{_VALUE}{_TAIL}", _FLAGS), (1, 3, 5, 2)),

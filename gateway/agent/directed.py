@@ -72,12 +72,13 @@ _LIST: Final = re.compile(
     _FLAGS,
 )
 _NUMBER: Final = any_of([word for word, number in VOCABULARY.number_words.items() if number > 1])
+_ARTICLES: Final = any_of(VOCABULARY.group_articles)
 _GROUP: Final = re.compile(
-    rf"{_LEAD}(?:{any_of(VOCABULARY.discarding_verbs)}) (?:(both|all)(?: of)?(?: (?:the|my|our|these|those))?|"
-    rf"(?:(?:all|both|the|these|those|my|our) )+({_NUMBER}|[2-9]))(?: (them|[a-z][a-z-]*))??(?: (?:files|ones))?{_TAIL}",
+    rf"{_LEAD}(?:{any_of(VOCABULARY.discarding_verbs)}) (?:(both|all)(?: of)?(?: (?:{_ARTICLES}))?|"
+    rf"(?:(?:all|both|{_ARTICLES}) )+({_NUMBER}|[2-9]))(?: (them|[a-z][a-z-]*))??(?: (?:files|ones))?{_TAIL}",
     _FLAGS,
 )
-_SHOWN: Final = frozenset(("", "them", "files", "ones", "these", "those", "documents"))
+_SHOWN: Final = frozenset(("", *VOCABULARY.shown_files))
 """What only says that files are meant, which were shown before."""
 
 _BULLET: Final = re.compile(r"(?:[-*+] )?(?:\[[ xX]\] )?")

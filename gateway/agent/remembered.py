@@ -52,7 +52,7 @@ def without_call(lane: LaneInput, wish: str, said: str) -> str:
 
 
 def _is_errand(wish: str) -> bool:
-    """Whether a wish orders something that words alone do not do: "call the plumber", and no story."""
+    """Whether a wish orders something that words alone do not do: "call the plumber", and not one for a text."""
     first = next((word.bare for word in words_of(wish) if word.bare not in _LEADING), "")
     return first in _ORDERS
 

@@ -188,6 +188,10 @@ class LoopVocabulary:
     keeping_helpers: _Words
     state_words: _Words
     setting_verbs: _Words
+    setting_places: _Words
+    rewriting_verbs: _Words
+    shown_files: _Words
+    group_articles: _Words
     entering_verbs: _Words
     entry_links: _Words
     list_nouns: _Words

@@ -48,7 +48,7 @@ _WRITERS: Final = frozenset({"write", "save"})
 _LEAD: Final = rf"^(?:(?:{any_of(VOCABULARY.fillers)}),? )*"
 _NAMED: Final = rf" {_LEADS}[\"'`“]?"
 _PLACES: Final = any_of((*VOCABULARY.moving_links, *VOCABULARY.keeping_links))
-_ANEW: Final = {"change", "alter", "update", "correct"}
+_ANEW: Final = frozenset(VOCABULARY.rewriting_verbs)
 """Verbs of which a new text of a whole file is meant as well: "change it to bye"."""
 
 _SETTING: Final = any_of({*VOCABULARY.setting_verbs} - _ANEW)

@@ -32,7 +32,7 @@ const FILE =
 const VALUE = "(?<value>\"[^\"\\n]*\"|'[^'\\n]*'|`[^`\\n]*`|[^\\s\"'`\\n](?:[^\"'`\\n]{0,80}?[^\\s\"'`\\n])??)";
 const JOINT = "(?: (?<to>to|as) | ?(?:=|:=|:) ?)";
 const TAIL = `(?:,? (?:${anyOf([...wishWords.tails, "instead"])}))*[.!?]*$`;
-const PLACE = "(?:in|inside|of|at)";
+const PLACE = `(?:${anyOf(vocabulary.settingPlaces)})`;
 /** How it is said. */
 const FORMS = [
   new RegExp(`${LEAD}${SETS}${KEY}${JOINT}${VALUE} ${PLACE} ${FILE}${TAIL}`, "i"),

@@ -63,15 +63,16 @@ const LIST = new RegExp(
   "i",
 );
 const NUMBER = anyOf(Object.entries(vocabulary.numberWords).flatMap(([word, number]) => (number > 1 ? [word] : [])));
+const ARTICLES = anyOf(vocabulary.groupArticles);
 const GROUP = new RegExp(
   `${LEAD}(?:${anyOf(vocabulary.discardingVerbs)}) ` +
-    "(?:(?<whole>both|all)(?: of)?(?: (?:the|my|our|these|those))?|" +
-    `(?:(?:all|both|the|these|those|my|our) )+(?<number>${NUMBER}|[2-9]))` +
+    `(?:(?<whole>both|all)(?: of)?(?: (?:${ARTICLES}))?|` +
+    `(?:(?:all|both|${ARTICLES}) )+(?<number>${NUMBER}|[2-9]))` +
     `(?: (?<noun>them|[a-z][a-z-]*))??(?: (?:files|ones))?${TAIL}`,
   "i",
 );
 /** What only says that files are meant, which were shown before. */
-const SHOWN = new Set(["", "them", "files", "ones", "these", "those", "documents"]);
+const SHOWN = new Set(["", ...vocabulary.shownFiles]);
 const BULLET = /^(?:[-*+] )?(?:\[[ xX]\] )?/;
 const EDITORS = new Set(["edit", "replace"]);
 const FEW = 3;

@@ -62,7 +62,7 @@ export function withoutCall(input: LaneInput, wish: string, text: string): strin
   return said.trim() === "" ? able : `${said}\n\n${able}`;
 }
 
-/** Whether a wish orders something that words alone do not do: "call the plumber", and no story. */
+/** Whether a wish orders something that words alone do not do: "call the plumber", and not one for a text. */
 function isErrand(wish: string): boolean {
   const [first] = wordsOf(wish).filter(({ bare }) => !LEADING.has(bare));
   return wishWords.imperatives.some((verb) => verb === first?.bare && !SPOKEN.has(verb));

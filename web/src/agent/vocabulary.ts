@@ -187,6 +187,10 @@ interface Vocabulary {
   readonly keepingHelpers: Words;
   readonly stateWords: Words;
   readonly settingVerbs: Words;
+  readonly settingPlaces: Words;
+  readonly rewritingVerbs: Words;
+  readonly shownFiles: Words;
+  readonly groupArticles: Words;
   readonly enteringVerbs: Words;
   readonly entryLinks: Words;
   readonly listNouns: Words;

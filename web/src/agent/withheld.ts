@@ -38,7 +38,7 @@ const LEAD = `^(?:(?:${anyOf(vocabulary.fillers)}),? )*`;
 const NAMED = ` ${LEADS}["'\`“]?`;
 const PLACES = anyOf([...vocabulary.movingLinks, ...vocabulary.keepingLinks]);
 /** Verbs of which a new text of a whole file is meant as well: "change it to bye". */
-const ANEW = ["change", "alter", "update", "correct"];
+const ANEW = vocabulary.rewritingVerbs;
 const SETTING = anyOf(vocabulary.settingVerbs.filter((verb) => !ANEW.includes(verb)));
 const SETS_IT = new RegExp(`${LEAD}(?:${SETTING}) (?:${anyOf([...wishWords.pronouns, "that", "this"])})\\b`, "i");
 const CHANGES = new RegExp(`${LEAD}(?:${anyOf(vocabulary.partVerbs)})\\b`, "i");
