@@ -35,24 +35,19 @@ def _name(word: str, *, before: str = "", rest: str = "", strong: bool) -> _Name
 
 
 _START = r"(?:^|[^a-z])"
+_OF_KEYS = r"(?:api|access|secret|private|encryption|signing|master|shared|account|storage|recovery|webhook|auth|deploy)[ _-]?"
+_OF_TOKENS = r"(?:access|auth|refresh|session|bearer|id|api|vault|private|deploy|bot|security)[ _-]?"
 _NAMES: Final = (
     _name("pass", rest=r"(?:w(?:or)?d|wort|phrase|code|e)", strong=True),
+    _name("pass", rest="(?:words|wds|phrases|codes|wörter)", strong=False),
     _name("kennwort", strong=True),
     _name("contrase", rest=r"(?:ñ|n)a", strong=True),
     _name("senha", before=_START, strong=True),
-    _name(
-        "key",
-        before=r"(?:api|access|secret|private|encryption|signing|master|shared|account|storage|recovery|webhook|auth|deploy)"
-        "[ _-]?",
-        rest="(?:_base)?",
-        strong=True,
-    ),
+    _name("key", before=_OF_KEYS, rest="(?:_base)?", strong=True),
+    _name("key", before=_OF_KEYS, rest="s", strong=False),
     _name("secret", before=r"(?:client|api|app|jwt|session|shared|webhook|django|consumer|oauth)[ _-]?", strong=True),
-    _name(
-        "token",
-        before=r"(?:access|auth|refresh|session|bearer|id|api|vault|private|deploy|bot|security)[ _-]?",
-        strong=True,
-    ),
+    _name("token", before=_OF_TOKENS, strong=True),
+    _name("token", before=_OF_TOKENS, rest="s", strong=False),
     _name("token", before=r"(?<!page)(?<!next)(?<!continuation)(?<!page[_-])(?<!next[_-])(?<!continuation[_-])", strong=False),
     _name("secret", strong=False),
     _name("credential", rest="s?", strong=False),
@@ -89,6 +84,9 @@ _BARE = rf"""(?<!["'`]){_BARE_CHARACTER}{{%d,{_LONGEST}}}+(?![(\[])"""
 _MADE_UP = rf"(?={_BARE_CHARACTER}{{0,80}}?(?:\d|[#!%^*+$~]))(?={_BARE_CHARACTER}{{0,80}}?[A-Za-z])"
 """A digit or an unusual sign, and a letter: what prose and code seldom have."""
 
+_WORDS_JOINED = r"(?=(?:[A-Za-z]{3,12}-){2}[A-Za-z]{3,12}(?![\w-]))"
+"""Three words with hyphens between, as passphrases are made."""
+
 _MARK = r"""(?:\\*["'`]\]?|[*_]{1,2})?"""
 _SEPARATOR = (
     rf"""{_MARK}[ \t]{{0,8}}+(?::[ \t]?[A-Za-z_][\w<>?]{{0,31}}[ \t]?(?==))?(?::=|=>|[:=]){_MARK}[ \t]{{0,8}}+(?:\\*["'`])?"""
@@ -96,6 +94,7 @@ _SEPARATOR = (
 _NEXT_LINE = (
     rf"""{_MARK}[ \t]{{0,8}}+[:=>][ \t]{{0,8}}+(?:![\w:]{{1,32}}[ \t]?)?(?:[|>][+-]?)?[ \t]{{0,8}}+\r?\n[ \t]{{0,32}}["']?"""
 )
+_IS = r"(?:is|was|will be|equals|set to|changed to|to|ist|war|lautet|lautete|heißt|heisst|est|es|é)"
 _LINE_END = r"""["'`]?[ \t]{0,8}(?=\r?\n|$|[<},])"""
 
 # What may follow a name, first match first; the one group that took part is the value.
@@ -108,12 +107,23 @@ _FOLLOWS: Final = (
         rf"""(?<!/passwd)["']?[,\s]{{1,40}}["']?(?i:value|content|text|val|default)["']?[ \t]{{0,8}}[:=][ \t]{{0,8}}["']?"""
         rf"""(?!{_REFERENCE})([^\s"'<>]{{4,{_LONGEST}}}+)"""
     ),
-    rf"""["'][ \t]{{0,8}},[ \t]{{0,8}}["'](?:Bearer |Basic )?{_MADE_UP}([^\s"'<>]{{4,{_LONGEST}}}+)(?=["'])""",
+    rf"""["'][ \t]{{0,8}},\s{{0,32}}["'](?:Bearer |Basic )?{_MADE_UP}([^\s"'<>]{{4,{_LONGEST}}}+)(?=["'])""",
     rf"""\([ \t]{{0,8}}["']{_MADE_UP}([^\s"'<>]{{4,{_LONGEST}}}+)(?=["'])""",
     rf""">[ \t]{{0,8}}(?!{_REFERENCE})([^\s<>]{{4,{_LONGEST}}}+)[ \t]{{0,8}}(?=<)""",
+    # In a cell beside it, or in a list of them, which goes whole.
+    (
+        rf"""[ \t]{{0,8}}:?[ \t]{{0,8}}(?:</[A-Za-z]{{1,10}}>\s{{0,32}}){{1,3}}"""
+        rf"""(?:<[A-Za-z]{{1,10}}(?:\s[^<>]{{0,128}})?>\s{{0,32}}){{1,3}}"""
+        rf"""{_MADE_UP}([^\s<>]{{4,{_LONGEST}}}+)\s{{0,32}}(?=<)"""
+    ),
+    (
+        rf"""{_MARK}[ \t]{{0,8}}+(?:=>|[:=])[ \t]{{0,8}}\[\s{{0,32}}["']?"""
+        rf"""(?={_BARE_CHARACTER}{{6}})(?:{_MADE_UP}|{_WORDS_JOINED})"""
+        r"""((?<=["'])[^\[\]{}]*(?=["']\s{0,32},?\s{0,32}\])|(?<!["'])[^\[\]{}"']++(?=\]))"""
+    ),
     # In prose, tables and SQL.
     (
-        rf"""{_MARK}(?:[ \t](?:for|of)[ \t]\S{{1,64}}+)?[ \t]{{1,8}}+(?i:(?:is|was|ist|set to|changed to|to)[ \t]{{1,4}}+)?"""
+        rf"""{_MARK}(?:[ \t](?:for|of|für|von|pour|de|para)[ \t]\S{{1,64}}+)?[ \t]{{1,8}}+(?i:{_IS}:?[ \t]{{1,4}}+)?"""
         rf"""["'`]?(?!{_REFERENCE}){_MADE_UP}({_BARE_CHARACTER}{{6,{_LONGEST}}}+)(?![(\[])"""
     ),
     rf"[ \t]{{1,16}}+\|[ \t]{{1,16}}+{_MADE_UP}([^\s|]{{6,{_LONGEST}}}+)[ \t]{{1,16}}+\|",
@@ -134,8 +144,7 @@ def _after_strong() -> re.Pattern[str]:
 def _after_weak() -> re.Pattern[str]:
     return _follows(
         quoted=f"(?![a-z-]{{1,12}}[\"'`])(?:{_QUOTED})",
-        bare=f"(?![/~])(?:{_MADE_UP}|(?=(?:[A-Za-z]{{3,12}}-){{2}}[A-Za-z]{{3,12}}(?![\\w-])))(?:{_BARE % 6})|"
-        f"[^\\s\"'`/:]{{1,64}}[/:]{_MADE_UP}{_BARE % 6}",
+        bare=f"(?![/~])(?:{_MADE_UP}|{_WORDS_JOINED})(?:{_BARE % 6})|[^\\s\"'`/:]{{1,64}}[/:]{_MADE_UP}{_BARE % 6}",
     )
 
 

@@ -10,7 +10,7 @@ Detection is not complete: docs/LIMITATIONS.md says what it misses.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
@@ -116,10 +116,22 @@ _SEPARATOR = r"""(?:\\*["'])?[ \t]{0,8}+(?::=|=>|=|:)[ \t]{0,8}+(?:\\*["'])?"""
 _NOT_A_VALUE = r"(?!\[redacted:|\$\{|%\(|(?i:(?:none|null|required|see|is)\b(?!-)))"
 _ESCAPED = r"""(?<=\\")(?:[^"\\\r\n]|\\[^"\r\n])++"""
 _HEADER = r"""(?<=["'])[^\r\n"']++|(?<!["'])(?:[^\r\n"'=]|="[^"\r\n]*+"|=)++"""
+_PAIRED = r"""[^"'\\\r\n]++"""
 
 _SECRETS = PatternSet(
     *TOKENS,
     secret_pattern("authorization", "authorization", rf"(?i)\bauthorization{_SEPARATOR}{_NOT_A_VALUE}({_ESCAPED}|{_HEADER})"),
+    # Pairs of name and value, as programs list headers. Lists of names alone (`"authorization", "content-type"`) are no pairs.
+    secret_pattern(
+        "authorization",
+        "authorization",
+        rf"""(?i)["']authorization\\*["'][ \t]{{0,8}},\s{{0,32}}\\*["'](?!\[redacted:|x-)(?=[^"'\r\n]{{0,256}}?\d)({_PAIRED})""",
+    ),
+    secret_pattern(
+        "cookie",
+        "cookie",
+        rf"""(?i)["'](?:set-)?cookie\\*["'][ \t]{{0,8}},\s{{0,32}}\\*["'](?!\[redacted:)(?=[^\s=;,"']{{1,256}}+=)({_PAIRED})""",
+    ),
     secret_pattern("bearer-token", "bearer", r"(?i)\bbearer[ \t]{1,4}+(?=[a-z._~+/-]*+\d)([a-z0-9._~+/-]{16,}+={0,2})"),
     secret_pattern(
         "cookie",
@@ -260,6 +272,8 @@ _NAMES_OF_CREDENTIALS = (
     "cookie",
     "cookies",
     "token",
+    *("passwords", "passwds", "passphrases", "apikeys", "accesskeys", "secretkeys", "privatekeys", "signingkeys"),
+    *("accesstokens", "refreshtokens", "sessiontokens", "authtokens", "apitokens", "bearertokens", "clientsecrets"),
 )
 """Ends of member names, in lower case and without punctuation, whose values are credentials whatever they look like."""
 
@@ -271,6 +285,10 @@ _SHORT_NAMES = frozenset({"pass", "pw", "pwd", "psk"})
 """Whole names, or the last words of names, that are credentials; words end in them too (`compass`)."""
 
 _LAST_WORD = re.compile(r"(?:^|[^A-Za-z]|(?<=[a-z])(?=[A-Z]))([A-Za-z][a-z]*|[A-Z]+)$")
+
+_NAME_IN_PAIR = re.compile(r"[\w.-]{2,64}")
+_PLAIN_WORD = re.compile(r"[A-Za-z][A-Za-z_-]*+|x-[\w-]*+", re.IGNORECASE)
+"""What stands beside a name in a list of names (`["username", "password", "created_at"]`) and is no value of it."""
 
 _NOT_CREDENTIALS = ("pagetoken", "continuationtoken", "nexttoken")
 """Names with such an ending that are no credentials: a caller needs them to read on."""
@@ -288,7 +306,11 @@ def _redact_json(value: Json, classes: Collection[str], *, depth: int, under: st
         case str():
             return _redact_string(value, classes, under)
         case list() | tuple():
-            items = [_redact_json(item, classes, depth=depth + 1, under=under) for item in cast("list[Json]", value)]
+            listed = cast("list[Json]", value)
+            kinds = _kinds_in_pairs(listed) if under is None and RedactionClass.SECRETS in classes else dict[int, str]()
+            items = [
+                _redact_json(item, classes, depth=depth + 1, under=kinds.get(place, under)) for place, item in enumerate(listed)
+            ]
             return RedactedJson([item.value for item in items], sum(item.count for item in items))
         case dict():
             return _redact_members(cast("Mapping[Json, Json]", value), classes, depth, under)
@@ -322,6 +344,21 @@ def _paired_kind(members: Mapping[Json, Json]) -> str | None:
     """What `{"name": "password", "value": …}` says that its value is."""
     names = [member for name, member in members.items() if str(name).lower() in _NAMES_OF_NAMES and isinstance(member, str)]
     return next((kind for kind in map(_credential_kind, names) if kind is not None), None)
+
+
+def _kinds_in_pairs(items: Sequence[Json]) -> Mapping[int, str]:
+    """Which items are values: of `["password", …]`, and of names and values in turn, as HTTP libraries list headers."""
+    kinds: dict[int, str] = {}
+    if len(items) % 2:
+        return kinds
+    for place in range(0, len(items), 2):
+        name, value = items[place], items[place + 1]
+        if not isinstance(name, str) or not isinstance(value, str) or _NAME_IN_PAIR.fullmatch(name) is None:
+            continue
+        kind = _credential_kind(name)
+        if kind is not None and _PLAIN_WORD.fullmatch(value) is None:
+            kinds[place + 1] = kind
+    return kinds
 
 
 def _credential_kind(name: str) -> str | None:

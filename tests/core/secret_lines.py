@@ -146,6 +146,7 @@ _PAIRS: Final = (
         '<property name="password" value="{v}"/>',
         '{{"field": "secret", "content": "{v}"}}',
     ),
+    *("<td>password</td><td>{v}</td>", '[["authorization", "{v}"]]', '{{"passwords": ["{v}"]}}'),
     *('("password", "{v}")', "name=password value={v}", '[["Authorization", "Bearer {v}"]]', '{{"id":"api_token","text":"{v}"}}'),
 )
 _CODE: Final = (
@@ -248,6 +249,7 @@ _PROSE: Final = (
         "creds: {u}/{v}",
         "credentials: {u}:{v}",
     ),
+    *("Das Passwort lautet {v}", "le mot de passe est {v}"),
     *("| password | {v} |", "- **Password:** {v}", "* API key: `{v}`", "Password = {v}", "recovery key: {v}"),
 )
 

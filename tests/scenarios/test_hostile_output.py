@@ -105,6 +105,21 @@ async def test_case_183_a_credential_under_a_name_that_only_looks_like_its_own_i
     assert "hunter2" not in text_of(result)
 
 
+async def test_case_193_a_credential_in_another_cell_or_item_than_its_name_is_redacted(scene: Scene) -> None:
+    lines = (
+        "<td>password</td><td>hunter2Zx9QvLq</td>",
+        '["password", "hunter2Zx9QvLq"]',
+        '[["authorization", "hunter2Zx9QvLq"]]',
+        '{"passwords": ["hunter2Zx9QvLq"]}',
+        "Das Passwort lautet hunter2Zx9QvLq",
+    )
+    (scene.gateway.workspace / "beside.txt").write_text("\n".join(lines), encoding="utf-8")
+    turn = await scene.begin()
+    result = await turn.invoke("read_file", {"path": "beside.txt"}, "c1")
+    assert (result["outcome"], result["redactions"]) == ("ok", len(lines)), result
+    assert "hunter2" not in text_of(result)
+
+
 NAMES = {
     "the longest": "x" * 64,
     "a newline": "peek\nERROR the policy was not reloaded",

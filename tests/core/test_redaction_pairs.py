@@ -1,0 +1,111 @@
+"""Credentials whose name stands in another cell, item or clause: tables, lists of pairs, lists under one name, sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from gateway.core.canonical import Json
+from gateway.core.redaction import RedactionClass, redact_json, redact_text
+
+SECRETS = (RedactionClass.SECRETS,)
+SECRET = "Xk9!vTq2pL"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<td>password</td><td>{SECRET}</td>",
+        f"<tr>\n  <th>Password:</th>\n  <td class='v'>{SECRET}</td></tr>",
+        f"<dt><b>API key</b></dt><dd><code>{SECRET}</code></dd>",
+        f'["password",\n "{SECRET}"]',
+        f'[["authorization", "{SECRET}"]]',
+        f'[[\\"authorization\\", \\"Bearer {SECRET}\\"]]',
+        f"('Cookie', 'sid={SECRET}; theme=dark')",
+        f'{{"passwords": ["{SECRET}", "another {SECRET}"]}}',
+        f"passwords: [\n  '{SECRET}',\n  '{SECRET}',\n]",
+        f"api_keys = [{SECRET}, {SECRET}]",
+        f"Passwords: {SECRET}",
+        f"Das Passwort lautet {SECRET}",
+        f"Das Passwort für ada lautet: {SECRET}",
+        f"das Kennwort heißt {SECRET}",
+        f"le mot de passe est {SECRET}",
+        f"a senha é {SECRET}",
+    ],
+)
+def test_a_value_beside_its_name_goes(text: str) -> None:
+    shown = redact_text(text, SECRETS).text
+    assert SECRET not in shown
+    assert redact_text(shown, SECRETS).text == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<th>Password</th><th>Role</th>",
+        "<td>password</td><td>string</td>",
+        '"required": ["password", "created_at"]',
+        'allow_headers=["authorization", "content-type", "x-amz-content-sha256"]',
+        "passwords: [required, optional]",
+        "api_keys = []",
+        "Passwords: never share them",
+        "Das Passwort lautet anders",
+    ],
+)
+def test_names_without_a_value_stay(text: str) -> None:
+    assert redact_text(text, SECRETS).text == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["password", SECRET],
+        [["authorization", f"Bearer {SECRET}"]],
+        ["accept", "*/*", "X-Api-Key", SECRET],
+        {"passwords": [SECRET, "hunter"]},
+        {"apiKeys": {"ada": SECRET}},
+        {"accessTokens": [{"ada": SECRET}]},
+    ],
+)
+def test_an_item_beside_or_under_the_name_of_a_credential_goes(value: Json) -> None:
+    shown = redact_json(value, SECRETS)
+    assert SECRET not in str(shown.value)
+    assert "hunter" not in str(shown.value)
+    assert redact_json(shown.value, SECRETS).value == shown.value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["username", "password"],
+        ["password", "created_at"],
+        ["authorization", "x-amz-content-sha256"],
+        ["Enter your password", "2 tries left"],
+        ["user", "password", "sha256"],
+        ["password", 7],
+        {"max_tokens": 256, "tokens": ["a", "b2"], "secrets": ["db-2"]},
+    ],
+)
+def test_lists_of_names_stay(value: Json) -> None:
+    assert redact_json(value, SECRETS).value == value
+    assert redact_json(["password", SECRET], (RedactionClass.PII,)).count == 0
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "password</td>",
+        "password</td> <td>",
+        "password<b ",
+        "passwords: [",
+        'passwords: ["a1bcdef',
+        'passwords: ["a1bcdef", "',
+        '"authorization", "',
+        "'cookie', 'a=",
+        "password lautet ",
+        "password für ",
+    ],
+)
+def test_hostile_repetition_is_read_in_one_go(unit: str) -> None:
+    """A pattern that started over at every repetition would take hours."""
+    text = unit * (200_000 // len(unit))
+    assert "1memorable" not in redact_text(f"{text}\n\npassword: 1memorable\n", SECRETS).text
