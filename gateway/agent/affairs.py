@@ -52,6 +52,12 @@ _DEALINGS: Final = frozenset(VOCABULARY.dealings)
 _ADVICE: Final = frozenset(VOCABULARY.advice_modals)
 _ADDRESSED: Final = frozenset(VOCABULARY.keeping_helpers)
 _STATES: Final = frozenset(VOCABULARY.state_words)
+_KEPT: Final = frozenset(VOCABULARY.kept_things)
+_SETTLED: Final = frozenset(VOCABULARY.settled_words)
+_UNSETTLED: Final = frozenset((*VOCABULARY.world_verbs, *VOCABULARY.advice_modals, "a", "an"))
+_NEAR: Final = 3
+"""Words before a thing among which the one is that tells which is meant: "the most expensive order"."""
+
 _SPANS: Final = frozenset((*VOCABULARY.unpicked_nouns, "until", "till"))
 _BEFORE_SUBJECT: Final = frozenset((*VOCABULARY.yes_no_words, *VOCABULARY.modals, "shall"))
 _TURNED_AWAY: Final = frozenset(VOCABULARY.turned_away)
@@ -157,6 +163,24 @@ def apart_query(wish: str) -> str:
     is_of_one = bare[0] in _NAMING and bare[1] not in _ENDS and bare[2] in ("does", "has")
     word = bare[3] if is_ours or (is_of_one and len(bare) > _SHORT) else ""
     return "" if word in _TELLING_NOTHING or word in _ENDS or len(word) < _SHORT else _root(word)
+
+
+def kept_query(wish: str) -> str:
+    """What to look for to answer a question about what somebody keeps records of, "how much is the order for Kessler?", "which
+    errors came up on March 9?": a name of it, else the word for the thing. Only a record tells it, and no memory. Empty for any
+    other wish, such as one about the errors of a language."""
+    question = question_in(wish)
+    words = words_of(question)
+    bare = [word.bare for word in words]
+    if not _is_one_question(words) or not _UNSETTLED.isdisjoint(bare) or _asks_why(words):
+        return ""
+    settled = (at for at, word in enumerate(bare) if word in _KEPT and not _SETTLED.isdisjoint(bare[max(0, at - _NEAR) : at]))
+    thing = next(settled, 0)
+    names = [word for word in words[1:] if question[word.start].isupper() and len(word.bare) > 2 and word.bare not in _DAYS]
+    is_of_world = any(bare[words.index(name) - 1] in ("in", "of") for name in names)
+    if thing == 0 or is_of_world or bare[thing + 1 : thing + 2] == ["of"]:
+        return ""
+    return _text(question, _run_of(names)) or _root(bare[thing])
 
 
 def may_be_own(wish: str) -> bool:

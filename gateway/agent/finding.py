@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
-from gateway.agent.affairs import TASKS, apart_query, doubtful_query, own_queries
+from gateway.agent.affairs import TASKS, apart_query, doubtful_query, kept_query, own_queries
 from gateway.agent.browser import trim
 from gateway.agent.papers import dated_paper, placed_paper
 from gateway.agent.questions import asks_about_content
@@ -205,7 +205,7 @@ def _words_of_kind(clause: str) -> list[str]:
 
 def doubted(wish: str) -> SoughtText | None:
     """What to look for where a question may be about the person's own affairs and as well about the world; else None."""
-    query = doubtful_query(wish)
+    query = doubtful_query(wish) or kept_query(wish)
     apart = "" if query else apart_query(wish)
     return SoughtText(query or apart, folder_in(wish), wish, own=True, apart=apart != "") if query or apart else None
 

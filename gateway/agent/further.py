@@ -26,7 +26,7 @@ from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.passages import lines_of
 from gateway.agent.picking import joined, kind_folder, pick_of, picked_from, top_kind
 from gateway.agent.ranking import terms_in
-from gateway.agent.reading import reader_among
+from gateway.agent.reading import files_read, reader_among
 from gateway.agent.render import required_of
 from gateway.agent.tables import match_of, table_of
 from gateway.agent.vocabulary import VOCABULARY
@@ -226,7 +226,7 @@ def pointed_reading(wish: str, messages: Sequence[Message], tools: Sequence[Tool
     names_thing = any(is_thing(wish[word.start : word.end]) for word in words)
     if reader is None or last is None or not is_about_it or names_thing or any(each.act != READING for each in asked_acts(wish)):
         return None
-    files = found_files(last, tools)
+    files = [*files_read(wish, last, reader), *found_files(last, tools)]
     return ProposedCall(reader[0], {reader[1]: files[0]}) if len(files) == 1 else None
 
 

@@ -19,6 +19,8 @@ from gateway.agent.words import is_spaced_name, words_of
 
 _PLACES: Final = frozenset(VOCABULARY.place_questions)
 
+_TOLD: Final = frozenset(VOCABULARY.content_verbs)
+
 _BARE: Final = frozenset(VOCABULARY.bare_files)
 """Files without an ending, known by their spelling."""
 
@@ -58,6 +60,14 @@ def reading_of_found(wish: str, closed: Sequence[ToolMessage], tools: Sequence[T
     reading = _read(found[0], tools)
     is_read = reading is not None and any(each.call["arguments"] == reading.arguments for each in closed)
     return None if is_read else reading
+
+
+def files_read(wish: str, last: ToolMessage, reader: tuple[str, str]) -> list[str]:
+    """The file that the last call read, where a wish asks for a part of what it says: "what does it say about insurance?". What a
+    small model remembers of it is no answer."""
+    is_told = not _TOLD.isdisjoint(word.bare for word in words_of(wish)) and asks_about_content(wish)
+    is_read = last.call["name"] == reader[0] and last.result["outcome"] == "ok"
+    return [last.call["arguments"][reader[1]]] if is_told and is_read else []
 
 
 def _asks_for_place(wish: str) -> bool:

@@ -188,6 +188,8 @@ class LoopVocabulary:
     keeping_helpers: _Words
     state_words: _Words
     setting_verbs: _Words
+    kept_things: _Words
+    settled_words: _Words
     setting_places: _Words
     rewriting_verbs: _Words
     shown_files: _Words

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.agent.affairs import apart_query, doubtful_query, own_queries
+from gateway.agent.affairs import apart_query, doubtful_query, kept_query, own_queries
 from tests.agent.vectors import read_vectors
 
 VECTORS = read_vectors("affairs")
@@ -30,3 +30,8 @@ def test_a_question_that_may_be_about_the_world_as_well_shows_what_could_be_look
 @pytest.mark.parametrize("case", VECTORS["apart"], ids=lambda case: case["wish"])
 def test_a_word_without_an_article_may_be_the_name_of_something_here(case: dict[str, Any]) -> None:
     assert apart_query(case["wish"]) == case["query"]
+
+
+@pytest.mark.parametrize("case", VECTORS["kept"], ids=lambda case: case["wish"])
+def test_what_only_a_record_tells_is_looked_for(case: dict[str, Any]) -> None:
+    assert kept_query(case["wish"]) == case["query"]

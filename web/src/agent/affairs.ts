@@ -43,6 +43,11 @@ const DEALINGS: ReadonlySet<string> = new Set(vocabulary.dealings);
 const ADVICE: ReadonlySet<string> = new Set(vocabulary.adviceModals);
 const ADDRESSED: ReadonlySet<string> = new Set(vocabulary.keepingHelpers);
 const STATES: ReadonlySet<string> = new Set(vocabulary.stateWords);
+const KEPT: ReadonlySet<string> = new Set(vocabulary.keptThings);
+const SETTLED: ReadonlySet<string> = new Set(vocabulary.settledWords);
+const UNSETTLED: ReadonlySet<string> = new Set([...vocabulary.worldVerbs, ...vocabulary.adviceModals, "a", "an"]);
+/** Words before a thing among which the one is that tells which is meant: "the most expensive order". */
+const NEAR = 3;
 const SPANS: ReadonlySet<string> = new Set([...vocabulary.unpickedNouns, "until", "till"]);
 const BEFORE_SUBJECT: ReadonlySet<string> = new Set([...vocabulary.yesNoWords, ...vocabulary.modals, "shall"]);
 /** Words that go back to something, speak to the model, or ask for files themselves. */
@@ -144,6 +149,26 @@ export function apartQuery(wish: string): string {
   const isOfOne = NAMING.has(first) && !ENDS.has(second) && ["does", "has"].includes(third) && words.length > SHORT;
   const isPlainWord = TELLING_NOTHING.has(fourth) || ENDS.has(fourth) || fourth.length < SHORT;
   return !(isOurs || isOfOne) || isPlainWord ? "" : root(fourth);
+}
+
+/**
+ * What to look for to answer a question about what somebody keeps records of, "how much is the order for Kessler?", "which errors
+ * came up on March 9?": a name of it, else the word for the thing. Only a record tells it, and no memory. Empty for any other wish,
+ * such as one about the errors of a language.
+ */
+export function keptQuery(wish: string): string {
+  const question = questionIn(wish);
+  const words = wordsOf(question);
+  if (!isOneQuestion(words) || words.some(({ bare }) => UNSETTLED.has(bare)) || asksWhy(words)) return "";
+  const isSettled = (at: number) => words.slice(Math.max(0, at - NEAR), at).some(({ bare }) => SETTLED.has(bare));
+  const at = words.findIndex(({ bare }, place) => KEPT.has(bare) && isSettled(place));
+  const names = words
+    .slice(1)
+    .filter((word) => isCapital(question, word) && word.bare.length > 2 && !DAYS.has(word.bare));
+  const isOfWorld = names.some((name) => ["in", "of"].includes((words[words.indexOf(name) - 1] as Word).bare));
+  const thing = words[at];
+  if (thing === undefined || isOfWorld || words[at + 1]?.bare === "of") return "";
+  return textIn(question, runOf(names)) || root(thing.bare);
 }
 
 /** Whether it asks how much the person paid, which is a sum wherever more than one file has a part of it. */

@@ -1,5 +1,5 @@
 import { askedActs, bareThing, isThing } from "./acts.ts";
-import { apartQuery, doubtfulQuery, ownQueries, TASKS } from "./affairs.ts";
+import { apartQuery, doubtfulQuery, keptQuery, ownQueries, TASKS } from "./affairs.ts";
 import { datedPaper, placedPaper } from "./papers.ts";
 import { asksAboutContent } from "./questions.ts";
 import { stem } from "./ranking.ts";
@@ -190,7 +190,7 @@ function wordsOfKind(clause: string): string[] {
 
 /** What to look for where a question may be about the person's own affairs and as well about the world; else null. */
 export function doubted(wish: string): SoughtText | null {
-  const doubtful = doubtfulQuery(wish);
+  const doubtful = doubtfulQuery(wish) || keptQuery(wish);
   const query = doubtful || apartQuery(wish);
   if (query === "") return null;
   return { query, folder: folderIn(wish), asked: wish, others: [], own: true, apart: doubtful === "" };

@@ -16,7 +16,7 @@ import { isObject } from "./parse.ts";
 import { linesOf } from "./passages.ts";
 import { filesOf, joined, kindFolder, pickedFrom, pickOf, topKind } from "./picking.ts";
 import { termsIn } from "./ranking.ts";
-import { readerAmong } from "./reading.ts";
+import { filesRead, readerAmong } from "./reading.ts";
 import { fill, requiredOf } from "./render.ts";
 import { matchOf, tableOf } from "./tables.ts";
 import { vocabulary } from "./vocabulary.ts";
@@ -210,7 +210,7 @@ export function pointedReading(wish: string, messages: readonly Message[], tools
   const namesThing = words.some(({ start, end }) => isThing(wish.slice(start, end)));
   if (reader === null || last === undefined || !isAboutIt || namesThing) return null;
   if (askedActs(wish).some(({ act }) => act !== "read")) return null;
-  const [file, ...more] = foundFiles(last, tools);
+  const [file, ...more] = [...filesRead(wish, last, reader), ...foundFiles(last, tools)];
   return file === undefined || more.length > 0 ? null : { name: reader.name, arguments: { [reader.path]: file } };
 }
 

@@ -14,6 +14,7 @@ import { isSpacedName, wordsOf } from "./words.ts";
 /** As much of a tool as tells whether it reads a file. */
 export type ReadingTool = Pick<ToolDescriptor, "name" | "category" | "paramSchema">;
 
+const TOLD: ReadonlySet<string> = new Set(vocabulary.contentVerbs);
 /** Files without an ending, known by their spelling. */
 const BARE: ReadonlySet<string> = new Set(vocabulary.bareFiles);
 
@@ -53,6 +54,20 @@ export function readingOfFound(
   const reading = read(file, tools);
   const wanted = JSON.stringify(reading?.arguments);
   return closed.some(({ call }) => JSON.stringify(call.arguments) === wanted) ? null : reading;
+}
+
+/**
+ * The file that the last call read, where a wish asks for a part of what it says: "what does it say about insurance?". What a small
+ * model remembers of it is no answer.
+ */
+export function filesRead(
+  wish: string,
+  { call, result }: ToolMessage,
+  reader: { readonly name: string; readonly path: string },
+): string[] {
+  const isTold = wordsOf(wish).some(({ bare }) => TOLD.has(bare)) && asksAboutContent(wish);
+  const isRead = call.name === reader.name && result.outcome === "ok";
+  return isTold && isRead ? [String(call.arguments[reader.path])] : [];
 }
 
 /** Whether it is answered by naming a file: "where is Ana mentioned?", "which note is about the boat?". */

@@ -1,6 +1,6 @@
 import { actionSchema } from "./action-schema.ts";
 import { askedActs } from "./acts.ts";
-import { doubtfulQuery, mayBeOwn } from "./affairs.ts";
+import { doubtfulQuery, keptQuery, mayBeOwn } from "./affairs.ts";
 import type { ChatMessage } from "./chat.ts";
 import { choose } from "./choosing.ts";
 import { recordOf, withoutFalseClaims } from "./claims.ts";
@@ -26,6 +26,7 @@ const SPOKEN = new Set([...vocabulary.spokenVerbs, ...vocabulary.explainingVerbs
 
 /** What a small model says to a question that no file answers, told to be that. */
 export async function fromMemory(input: LaneInput, wish: string, calls: readonly ToolMessage[]): Promise<string> {
+  if (keptQuery(wish) !== "") return fill(copy.notFound, () => queryThatFound(calls));
   const prompt: ChatMessage[] = [...actionPrefix([]), { role: "user", content: neutralise(wish) }];
   const chosen = await choose(input, prompt, actionSchema([], NOTHING_SAID), false);
   const said = chosen.kind === "answer" ? chosen.text.trim() : "";
@@ -38,9 +39,13 @@ export async function fromMemory(input: LaneInput, wish: string, calls: readonly
  * for any other question.
  */
 export function outOfMemory(input: LaneInput, wish: string, said: string): string {
-  const canLook = said.trim() !== "" && searcherAmong(offered(input.tools)) !== null;
-  const query = canLook ? doubtfulQuery(wish) : "";
-  return query === "" ? "" : `${said}\n\n${fill(copy.notLooked, () => query)}`;
+  const kept = keptQuery(wish);
+  const canLook = (kept !== "" || said.trim() !== "") && searcherAmong(offered(input.tools)) !== null;
+  const query = canLook ? kept || doubtfulQuery(wish) : "";
+  if (query === "") return "";
+  const looked = fill(copy.notLooked, () => query);
+  // What only a record tells, a model makes up.
+  return kept === "" ? `${said}\n\n${looked}` : looked;
 }
 
 /**
@@ -51,7 +56,7 @@ export function withoutCall(input: LaneInput, wish: string, text: string): strin
   // Of what it was to look at, or to do, it knows nothing without the call; a question of its own stands.
   const isAny = wordsOf(wish).some(({ bare }) => bare === "a" || bare === "an");
   const isOrder = !isAny && askedActs(wish).some(({ act }) => ON_FILES.has(act));
-  const isEmpty = (isOrder || isErrand(wish) || mayBeOwn(wish)) && !text.trim().endsWith("?");
+  const isEmpty = (isOrder || isErrand(wish) || mayBeOwn(wish) || keptQuery(wish) !== "") && !text.trim().endsWith("?");
   const said = withoutFalseClaims(
     isEmpty ? "" : text,
     recordOf(input.messages, input.turnId, input.tools, input.actions),

@@ -187,6 +187,8 @@ interface Vocabulary {
   readonly keepingHelpers: Words;
   readonly stateWords: Words;
   readonly settingVerbs: Words;
+  readonly keptThings: Words;
+  readonly settledWords: Words;
   readonly settingPlaces: Words;
   readonly rewritingVerbs: Words;
   readonly shownFiles: Words;

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import { apartQuery, doubtfulQuery, mayBeOwn, ownQueries } from "../../../src/agent/affairs.ts";
+import { apartQuery, doubtfulQuery, keptQuery, mayBeOwn, ownQueries } from "../../../src/agent/affairs.ts";
 import { readVectors } from "./vectors.ts";
 
-const { cases, doubtful, apart } = readVectors<{
+const { cases, doubtful, apart, kept } = readVectors<{
   cases: { wish: string; queries: string[] }[];
   doubtful: { wish: string; query: string }[];
   apart: { wish: string; query: string }[];
+  kept: { wish: string; query: string }[];
 }>("affairs");
 
 test.each(cases)("a question about one's own affairs shows what to look for: $wish", ({ wish, queries }) => {
@@ -27,4 +28,8 @@ test.each([
 
 test.each(apart)("a word without an article may be the name of something here: $wish", ({ wish, query }) => {
   expect(apartQuery(wish)).toBe(query);
+});
+
+test.each(kept)("what only a record tells is looked for: $wish", ({ wish, query }) => {
+  expect(keptQuery(wish)).toBe(query);
 });
