@@ -2,19 +2,22 @@
 
 OAuth 2.1 without its wire: an authorization request becomes a code when a person who is signed in on the console allows it, a
 code becomes an agent session of theirs with an access and a refresh token, and a refresh token becomes the next two. Secrets are
-kept as hashes. Grants are in the ledger, so that a client goes on after a restart of the gateway; requests and codes live for
-minutes, in memory.
+kept as hashes. Grants are in the ledger, so that a client goes on after a restart of the gateway; codes live for a minute, in
+memory. A request is not kept at all: its id is the request, signed, so that nobody's requests can push out those of others.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import hmac
-from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, cast
 
-from gateway.core.errors import NotFound, Refused
+import orjson
+
+from gateway.core.errors import InvalidRequest, NotFound, Refused
 from gateway.core.ledger import ClientGranted, ClientTokenMinted, ClientTokenRefused, ClientTokenRevoked
 from gateway.core.model import Session
 from gateway.core.vocabulary import ClientEnding, ClientRefusal
@@ -30,8 +33,8 @@ CODE_SECONDS: Final = 60.0
 
 ACCESS_SECONDS: Final = 900.0
 
-REQUESTS: Final = 64
-"""Open requests of all clients. Anybody who reaches the port can make one, so the oldest makes room."""
+REQUEST_LENGTH: Final = 8_192
+"""Characters of a request's id. A client's registration takes a thousand; the rest is its `state`."""
 
 GRANTS: Final = 256
 """Clients that act for people at once."""
@@ -106,7 +109,9 @@ class ClientGrants:
         self._records = records
         self._clock = clock
         self._entropy = entropy
-        self._requests: OrderedDict[str, tuple[ClientRequest, float]] = OrderedDict()
+        self._key = entropy.octets(32)
+        self._decided: dict[str, float] = {}
+        """Requests that a person decided, by their signatures, until they would have run out."""
         self._codes: dict[str, AllowedCode] = {}
         self._grants: dict[str, ClientGrant] = {}
 
@@ -121,25 +126,22 @@ class ClientGrants:
     # ── the person ──
 
     def ask(self, request: ClientRequest) -> str:
-        """Keep a request until a person decides. Gives its id, which the console is opened with."""
-        now = self._clock.monotonic()
-        while self._requests and (len(self._requests) >= REQUESTS or next(iter(self._requests.values()))[1] <= now):
-            self._requests.popitem(last=False)
-        request_id = self._entropy.secret()
-        self._requests[request_id] = (request, now + REQUEST_SECONDS)
+        """The id of a request, which the console is opened with. Raises InvalidRequest for one that is too long."""
+        # The secret tells two requests apart that ask for the same.
+        said = [asdict(request), self._clock.monotonic() + REQUEST_SECONDS, self._entropy.secret()]
+        packed = base64.urlsafe_b64encode(orjson.dumps(said)).decode()
+        request_id = f"{packed}.{self._sign(packed)}"
+        if len(request_id) > REQUEST_LENGTH:
+            raise InvalidRequest("the state is too long")
         return request_id
 
     def find(self, request_id: str) -> ClientRequest:
         """An open request. Raises NotFound."""
-        kept = self._requests.get(request_id)
-        if kept is None or self._clock.monotonic() >= kept[1]:
-            raise NotFound("this request is unknown or too old; start again at the client")
-        return kept[0]
+        return self._read(request_id)[0]
 
     def allow(self, request_id: str, console: ConsoleSession) -> tuple[ClientRequest, str]:
         """A person lets the client in: the request, and a code for it. Raises NotFound."""
-        request = self.find(request_id)
-        del self._requests[request_id]
+        request = self._decide(request_id)
         now, code = self._clock.monotonic(), self._entropy.secret()
         self._codes = {key: kept for key, kept in self._codes.items() if now < kept.expires_at}
         self._codes[hash_secret(code)] = AllowedCode(request, console, now + CODE_SECONDS)
@@ -147,8 +149,7 @@ class ClientGrants:
 
     async def deny(self, request_id: str, console: ConsoleSession) -> ClientRequest:
         """A person does not. Raises NotFound."""
-        request = self.find(request_id)
-        del self._requests[request_id]
+        request = self._decide(request_id)
         await self._refuse(console.principal.id, None, ClientRefusal.PERSON)
         return request
 
@@ -248,6 +249,27 @@ class ClientGrants:
             await self._sessions.end_agent(grant.session, "revoked")
 
     # ── inside ──
+
+    def _sign(self, packed: str) -> str:
+        return hmac.new(self._key, packed.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+
+    def _read(self, request_id: str) -> tuple[ClientRequest, str, float]:
+        """An open request, its signature and when it runs out."""
+        packed, _, signature = request_id.rpartition(".")
+        unknown = NotFound("this request is unknown or too old; start again at the client")
+        if not hmac.compare_digest(self._sign(packed).encode(), signature.encode("utf-8", "replace")):
+            raise unknown
+        said, until, _secret = cast("tuple[dict[str, Any], float, str]", orjson.loads(base64.urlsafe_b64decode(packed)))
+        if signature in self._decided or self._clock.monotonic() >= until:
+            raise unknown
+        return ClientRequest(**said), signature, until
+
+    def _decide(self, request_id: str) -> ClientRequest:
+        request, signature, until = self._read(request_id)
+        now = self._clock.monotonic()
+        self._decided = {key: ends for key, ends in self._decided.items() if now < ends}
+        self._decided[signature] = until
+        return request
 
     async def _restore(self, stored: StoredClientGrant, spent: set[str]) -> None:
         session = await self._sessions.resume(stored.session_id)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness.http import Browser, Reply
 from tests.harness.mcp_client import LinePeer
-from tests.harness.mcp_web import WebPeer
+from tests.harness.mcp_web import WebPeer, decide, request_of
 from tests.hostile.raw_socket import connect
 from tests.scenarios.conftest import Scene
 
@@ -181,3 +181,25 @@ async def test_case_184_a_stream_that_is_to_be_taken_up_again_begins_anew_for_it
                 await asyncio.sleep(0.05)
         assert status == 200, event
     assert (await mine.post(LIST)).status == (await other.post(LIST)).status == 200
+
+
+async def test_case_194_requests_of_other_clients_push_nobodys_out(scene: Scene) -> None:
+    """A program of this machine registers as often as it likes, and each registration asks as often as it likes."""
+    honest, greedy = WebPeer(scene.ada), [WebPeer(scene.ada) for _ in range(8)]
+    assert (await honest.register()).status == 201
+    request = await request_of(scene.ada.browser, honest.authorization())
+    for number, peer in enumerate(greedy):
+        assert (await peer.register(name=f"greedy {number}")).status == 201
+        for _ in range(10):
+            await request_of(Browser(scene.gateway.port), peer.authorization())
+    assert "code=" in await decide(scene.ada, request)
+    # It was decided once, for good, and nobody makes one up from it.
+    decided = {"request": request, "decision": "allow"}
+    url = f"{scene.gateway.console_origin}/connect/decide"
+    assert (await scene.ada.browser.post(url, decided)).status == 404
+    fresh = await request_of(scene.ada.browser, honest.authorization())
+    for wrong in (f"A{fresh[1:]}", fresh[:-1], f"{fresh}0", fresh.rpartition(".")[0], "é.é", "."):
+        assert (await scene.ada.browser.post(url, {**decided, "request": wrong})).status == 404, wrong
+    too_long = await scene.ada.browser.get(honest.authorization(state="s" * 6_000))
+    assert "error=invalid_request" in too_long.headers["Location"]
+    assert "code=" in await decide(scene.ada, fresh)

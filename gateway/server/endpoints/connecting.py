@@ -9,11 +9,11 @@ from pydantic import Field
 from starlette.responses import Response
 
 from gateway.protocol.wire import Wire
-from gateway.runtime.client_grants import ClientRequest
+from gateway.runtime.client_grants import REQUEST_LENGTH, ClientRequest
 from gateway.server.parts import RequestContext
 from gateway.server.responses import answer
 
-RequestSecret = Annotated[str, Field(min_length=1, max_length=128)]
+RequestSecret = Annotated[str, Field(min_length=1, max_length=REQUEST_LENGTH)]
 
 
 class ConnectionRequest(Wire):

@@ -27,7 +27,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyUrl
 
 from gateway.core.effects import escape
-from gateway.core.errors import GatewayError, Refused
+from gateway.core.errors import GatewayError, InvalidRequest, Refused
 from gateway.core.vocabulary import ClientEnding
 from gateway.runtime.client_grants import CODE_SECONDS, ClientRequest, TokenPair
 from gateway.server.mcp.client_site import ClientSiteParts
@@ -90,17 +90,19 @@ class GrantingProvider(OAuthAuthorizationServerProvider[AuthorizationCode, Refre
         """The page of the console where the person decides."""
         if params.resource is not None and params.resource.rstrip("/") != self._parts.resource:
             raise AuthorizeError("invalid_target", f"tokens are made for {self._parts.resource} only")
-        request_id = self._grants.ask(
-            ClientRequest(
-                client_id=client.client_id,
-                client_name=client.client_name or "",
-                redirect_uri=str(params.redirect_uri),
-                is_redirect_explicit=params.redirect_uri_provided_explicitly,
-                state=params.state,
-                code_challenge=params.code_challenge,
-                resource=self._parts.resource,
-            )
+        request = ClientRequest(
+            client_id=client.client_id,
+            client_name=client.client_name or "",
+            redirect_uri=str(params.redirect_uri),
+            is_redirect_explicit=params.redirect_uri_provided_explicitly,
+            state=params.state,
+            code_challenge=params.code_challenge,
+            resource=self._parts.resource,
         )
+        try:
+            request_id = self._grants.ask(request)
+        except InvalidRequest as error:
+            raise AuthorizeError("invalid_request", error.message) from None
         return f"{self._parts.console_origin}/connect?request={request_id}"
 
     # ── tokens ──
