@@ -59,7 +59,7 @@ export function objectName(value: Value | undefined): string {
   return writeHex(held(value, TAGS.object));
 }
 
-export function needObject(value: Value | undefined, name: string): void {
+export function needObjectNamed(value: Value | undefined, name: string): void {
   if (objectName(value) !== name) throw new Malformed("this is another object");
 }
 

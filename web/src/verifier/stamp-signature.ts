@@ -10,7 +10,7 @@ import {
   SIGNATURES,
   verifies,
 } from "./certificates.ts";
-import { held, list, needLength, needObject, objectName, only, TAGS, type Value, valuesIn } from "./der.ts";
+import { held, list, needLength, needObjectNamed, objectName, only, TAGS, type Value, valuesIn } from "./der.ts";
 import { Malformed } from "./json.ts";
 import { HASHES, readSet, STAMP_INFO, type TimeStamp } from "./time-stamp.ts";
 
@@ -55,7 +55,7 @@ async function check({ signed, content, at }: TimeStamp, given: readonly Certifi
   const signers = valuesIn(rest[0], TAGS.set);
   needLength(signers, 1);
   const signer = readSigner(list(signers[0]));
-  needObject(attribute(signer, ATTRIBUTES.contentType), STAMP_INFO);
+  needObjectNamed(attribute(signer, ATTRIBUTES.contentType), STAMP_INFO);
   const digest = held(attribute(signer, ATTRIBUTES.digest), TAGS.octets);
   const raw = carried.find((each) => isIssued(each, signer));
   if (raw === undefined || !(await isNamed(raw, signer))) {

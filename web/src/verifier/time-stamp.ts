@@ -1,7 +1,7 @@
 /** What a time stamp of RFC 3161 says: of which digest it is, and when it was made. Whose signature it has: ./stamp-signature.ts. */
 
 import { equalBytes, writeHex } from "./bytes.ts";
-import { held, list, needObject, objectName, only, TAGS, type Value, valuesIn } from "./der.ts";
+import { held, list, needObjectNamed, objectName, only, TAGS, type Value, valuesIn } from "./der.ts";
 import { encodeText, Malformed } from "./json.ts";
 
 const SIGNED_DATA = "2a864886f70d010702";
@@ -28,10 +28,10 @@ export function readTimeStamp(answer: Uint8Array): TimeStamp {
   const status = list(response[0]);
   if (writeHex(held(status[0], TAGS.integer)) !== "00") throw new Malformed("the authority gave no time stamp");
   const token = list(response[1]);
-  needObject(token[0], SIGNED_DATA);
+  needObjectNamed(token[0], SIGNED_DATA);
   const signed = list(only(held(token[1], TAGS.first)));
   const named = list(signed[2]);
-  needObject(named[0], STAMP_INFO);
+  needObjectNamed(named[0], STAMP_INFO);
   const content = held(only(held(named[1], TAGS.first)), TAGS.octets);
   const info = list(only(content));
   const imprint = list(info[2]);

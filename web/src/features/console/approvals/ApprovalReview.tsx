@@ -8,7 +8,7 @@ import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { ExactTime } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
-import { ConversationTitle } from "../ConversationTitle.tsx";
+import { CutTitle } from "../CutTitle.tsx";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
@@ -153,7 +153,7 @@ function Head({ question: { approval, background } }: { readonly question: Appro
           <code>{approval.conversationId}</code>
         ) : (
           <Link href={paths.auditOf(approval.conversationId)}>
-            <ConversationTitle title={background.title} />
+            <CutTitle title={background.title} />
           </Link>
         )}
         , <ExactTime at={approval.requestedAt} />

@@ -13,7 +13,7 @@ import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { ExactTime } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
-import { ConversationTitle } from "../ConversationTitle.tsx";
+import { CutTitle } from "../CutTitle.tsx";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
@@ -138,7 +138,7 @@ function happened({ call, title }: CallDetails): readonly Row[] {
     [
       t`Conversation`,
       <Link key="conversation" href={conversation}>
-        <ConversationTitle title={title ?? call.conversationId} />
+        <CutTitle title={title ?? call.conversationId} />
       </Link>,
     ],
     [t`Turn`, call.turnIndex === undefined ? undefined : String(call.turnIndex + 1)],

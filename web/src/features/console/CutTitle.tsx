@@ -1,7 +1,7 @@
 import { VisibleText } from "../../ui/VisibleText.tsx";
 
 /** A conversation is called by the beginning of its first message; the mark of where that was cut is no part of the text. */
-export function ConversationTitle({ title }: { readonly title: string }) {
+export function CutTitle({ title }: { readonly title: string }) {
   const isCut = /.…$/.test(title);
   return (
     <>

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, render } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
-import { ConversationTitle } from "../../../src/features/console/ConversationTitle.tsx";
+import { CutTitle } from "../../../src/features/console/CutTitle.tsx";
 
 afterEach(cleanup);
 
@@ -12,6 +12,6 @@ test.each([
   ["……", "…U+2026…"],
   ["…", "…U+2026"],
 ])("of the title %j the mark of its cut is no look-alike, and any other is", (title, read) => {
-  const { container } = render(<ConversationTitle title={title} />);
+  const { container } = render(<CutTitle title={title} />);
   expect(container.textContent).toBe(read);
 });
