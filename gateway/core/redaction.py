@@ -57,6 +57,20 @@ def redact_text(text: str, classes: Collection[str]) -> RedactedText:
     return RedactedText("".join((*pieces, text[position:])), count) if count else RedactedText(text, 0)
 
 
+def redact_lines(text: str, classes: Collection[str]) -> list[str]:
+    """The lines of a redacted text, as many as it has. For whoever gives some of them: a line alone does not tell that it is part
+    of a key, or that the one before named a password."""
+    pieces: list[str] = []
+    position = 0
+    for finding in _disjoint(_find(text, classes)):
+        # Lines that went whole are empty, so that those below keep their places.
+        gone = len(f"{text[finding.start : finding.end]}.".splitlines()) - 1
+        pieces.append(f"{text[position : finding.start]}[redacted:{finding.kind}]" + "\n" * gone)
+        position = finding.end
+    lines = "".join((*pieces, text[position:])).splitlines()
+    return lines + [""] * (len(text.splitlines()) - len(lines))
+
+
 def redact_json(value: Json, classes: Collection[str]) -> RedactedJson:
     """Redact every string of a JSON value, and whole values whose member name says that they are credentials.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateway.core.canonical import Json
-from gateway.core.redaction import RedactionClass, redact_json, redact_text
+from gateway.core.redaction import RedactionClass, redact_json, redact_lines, redact_text
 
 SECRETS = (RedactionClass.SECRETS,)
 SECRET = "Xk9!vTq2pL"
@@ -109,3 +109,16 @@ def test_hostile_repetition_is_read_in_one_go(unit: str) -> None:
     """A pattern that started over at every repetition would take hours."""
     text = unit * (200_000 // len(unit))
     assert "1memorable" not in redact_text(f"{text}\n\npassword: 1memorable\n", SECRETS).text
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_lines_are_redacted_as_a_whole_and_stay_as_many(ending: str) -> None:
+    body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"
+    key = ("-----BEGIN PRIVATE KEY-----", body, body, "-----END PRIVATE KEY-----")
+    lines = ["one", *key, "two", "password:", f"  {SECRET}", "three", f"token={SECRET} and more", "", "four"]
+    shown = redact_lines(ending.join(lines), SECRETS)
+    assert shown[:7] == ["one", "[redacted:private-key]", "", "", "", "two", "password:"]
+    assert shown[7:] == ["  [redacted:password]", "three", "token=[redacted:password] and more", "", "four"]
+    assert redact_lines(ending.join(lines), ()) == lines
+    assert redact_lines("\n".join(key), SECRETS) == ["[redacted:private-key]", "", "", ""]
+    assert redact_lines("", SECRETS) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
@@ -118,6 +119,29 @@ async def test_case_193_a_credential_in_another_cell_or_item_than_its_name_is_re
     result = await turn.invoke("read_file", {"path": "beside.txt"}, "c1")
     assert (result["outcome"], result["redactions"]) == ("ok", len(lines)), result
     assert "hunter2" not in text_of(result)
+
+
+async def test_case_195_some_lines_of_a_file_give_nothing_of_the_key_that_they_are_part_of(scene: Scene) -> None:
+    body = [f"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCqx{number}Z" for number in range(20)]
+    kind = "PRIVATE KEY-----"
+    lines = [f"-----BEGIN {kind}", *body, f"-----END {kind}", "password:", "  hunter2Zx9QvLq", "the end"]
+    (scene.gateway.workspace / "deploy.txt").write_text("\n".join(lines), encoding="utf-8")
+    turn = await scene.begin()
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("read_file", {"path": "deploy.txt", "first_line": 2, "last_line": 10}),
+        ("read_file", {"path": "deploy.txt", "first_line": 24}),
+        ("search_files", {"query": "MIIEvQ"}),
+        # Guessed letter by letter.
+        ("search_files", {"query": "hunter2Z"}),
+        ("search_files", {"query": "the end", "around": 5}),
+    ]
+    for number, (tool, arguments) in enumerate(asked):
+        result = await turn.invoke(tool, arguments, f"c{number}")
+        assert result["outcome"] == "ok", result
+        for secret in ("MIIEvQ", "hunter2Z"):
+            assert secret not in text_of(result), (tool, arguments)
+    last = await turn.invoke("read_file", {"path": "deploy.txt", "first_line": 25, "last_line": 25}, "last")
+    assert last["content"] == "the end"
 
 
 NAMES = {

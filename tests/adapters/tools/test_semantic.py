@@ -222,3 +222,16 @@ def test_a_vector_in_bytes_keeps_its_direction() -> None:
     assert Passage(1, 1, as_bytes(vector)).likeness(vector) == pytest.approx(1.0, abs=0.01)
     assert Passage(1, 1, as_bytes([0.8, 0.6, 0.0])).likeness(vector) == pytest.approx(0.0, abs=0.01)
     assert Passage(1, 1, as_bytes([0.0, 0.0])).likeness([1.0, 0.0]) == 0.0
+
+
+async def test_a_passage_of_a_key_is_none_to_whoever_looks_for_keys_and_goes_all_the_same(desk: Desk) -> None:
+    kind = "PRIVATE KEY-----"
+    body = ["cat qZ0 " + "MIIEvQIBADANBgkq" * 3 for _ in range(60)]
+    desk.write("key.txt", "\n".join([f"-----BEGIN {kind}", *body, f"-----END {kind}", "", "a cat is below"]))
+    spec = desk.catalog.find("semantic_search")
+    assert spec is not None
+    context = replace(make_context(), redact=frozenset({"secrets"}))
+    found = await desk.catalog.execute(spec, {"query": "cat qZ0"}, context)
+    assert "MIIEvQ" not in f"{found.text}{found.structured}"
+    below: Any = (await desk.catalog.execute(spec, {"query": "a cat is below"}, context)).structured
+    assert below["matches"][0]["text"] == "a cat is below"

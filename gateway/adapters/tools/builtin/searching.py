@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
 from re import compile as compile_pattern
@@ -14,12 +14,16 @@ from gateway.adapters.tools.builtin.files import Workspace
 from gateway.adapters.tools.builtin.paths import is_nameable, write_path
 from gateway.core.canonical import Json
 from gateway.core.errors import ToolFailed
+from gateway.core.redaction import redact_lines
 
 MAX_MATCHES = 100
 MAX_FILES = 5_000
 MAX_DEPTH = 32
 MAX_TOTAL = 64 * 1024 * 1024
 """Bytes that one search reads."""
+
+MAX_REDACTED = 4 * 1024 * 1024
+"""Characters of files with matches that one search redacts: a second's work, and far more than its answer can hold."""
 
 MAX_AROUND = 5
 """Lines before and after a matching one."""
@@ -57,25 +61,38 @@ class SearchMatch:
         return {"path": self.path, "line": self.line, "text": self.text, **around}
 
 
+@dataclass(slots=True)
+class Redacting:
+    """What is taken out of files with matches, and how many characters of them may still be looked at."""
+
+    classes: Collection[str]
+    left: int = MAX_REDACTED
+
+
 def search(
-    workspace: Workspace, parts: tuple[str, ...], query: str, cancelled: threading.Event, around: int = 0
+    workspace: Workspace,
+    parts: tuple[str, ...],
+    query: str,
+    cancelled: threading.Event,
+    around: int = 0,
+    redact: Collection[str] = (),
 ) -> SearchFindings:
     """Lines that contain the query, whatever its case, each with so many `around` it; or, if the query has `*`, `?` or `[`, files
-    whose name it matches."""
+    whose name it matches. What is redacted is not found: whoever may guess as often as they like would read it so."""
     findings = SearchFindings()
     by_name = not _GLOB.isdisjoint(query)
     # Since Python 3.9 `translate` makes patterns that do not backtrack over earlier stars.
     pattern = compile_pattern(translate(query.casefold()))
     wanted = query.casefold()
-    budget = MAX_TOTAL
+    budget, redacting = MAX_TOTAL, Redacting(redact)
     for found in walk_files(workspace, parts, findings, cancelled):
         path = write_path(found)
         if by_name:
             if pattern.match(found[-1].casefold()) or pattern.match(path.casefold()):
                 findings.matches.append(SearchMatch(path))
         else:
-            budget -= _search_file(workspace, found, wanted, findings, cancelled, around)
-        if len(findings.matches) >= MAX_MATCHES or budget <= 0:
+            budget -= _search_file(workspace, found, wanted, findings, cancelled, around, redacting)
+        if len(findings.matches) >= MAX_MATCHES or budget <= 0 or redacting.left <= 0:
             findings.complete = False
             break
     return findings
@@ -130,6 +147,7 @@ def _search_file(
     findings: SearchFindings,
     cancelled: threading.Event,
     around: int,
+    redacting: Redacting,
 ) -> int:
     """Add the matching lines of one file; the bytes that were read."""
     try:
@@ -142,7 +160,14 @@ def _search_file(
     path = write_path(parts)
     if wanted in parts[-1].casefold():
         findings.matches.append(SearchMatch(path))
-    lines = content.data.decode("utf-8", "replace").splitlines()
+    text = content.data.decode("utf-8", "replace")
+    lines = text.splitlines()
+    if not any(wanted in line.casefold() for line in lines):
+        return len(content.data)
+    if redacting.classes:
+        # The whole before the lines: one alone does not tell that it is part of a key.
+        redacting.left -= len(text)
+        lines = redact_lines(text, redacting.classes)
     for number, line in enumerate(lines, start=1):
         if wanted in line.casefold():
             before, after = lines[max(0, number - 1 - around) : number - 1], lines[number : number + around]

@@ -22,6 +22,7 @@ from gateway.adapters.tools.declaration import AnyTool, tool
 from gateway.core.effects import escape
 from gateway.core.errors import ModelUnavailable, ToolFailed
 from gateway.core.model import CallFacts, ToolOutput
+from gateway.core.redaction import redact_lines
 from gateway.core.vocabulary import Category, Reason, Recovery
 from gateway.runtime.ports import ToolContext
 
@@ -80,7 +81,7 @@ def semantic_tools(workspace: Workspace, store: PassageStore, embedder: TextEmbe
                 records, complete = await index.bring_up_to_date()
         except ModelUnavailable as error:
             raise ToolFailed(error.message, Reason.SOURCE_UNAVAILABLE) from None
-        found = await asyncio.to_thread(_best, workspace, records, wanted, context.cancelled)
+        found = await asyncio.to_thread(_best, workspace, records, wanted, context)
         lines = [f"{escape(each.path)}:{each.first}-{each.last}: {each.text}" for each in found]
         lines = lines or [f"nothing in {len(records)} text files is about that"]
         if not complete:
@@ -194,16 +195,15 @@ def _read_text(workspace: Workspace, parts: tuple[str, ...], cancelled: threadin
         return None if whole else content.data[: error.start].decode("utf-8-sig")
 
 
-def _best(
-    workspace: Workspace, records: Sequence[FileRecord], wanted: Sequence[float], cancelled: threading.Event
-) -> list[Found]:
+def _best(workspace: Workspace, records: Sequence[FileRecord], wanted: Sequence[float], context: ToolContext) -> list[Found]:
     rated = [(passage.likeness(wanted), record.path, passage) for record in records for passage in record.passages]
     rated.sort(key=lambda each: (-each[0], each[1], each[2].first))
     found: list[Found] = []
     for likeness, path, passage in rated[:SHOWN]:
-        text = _read_text(workspace, read_path(path), cancelled) if likeness >= LEAST_LIKENESS else None
+        text = _read_text(workspace, read_path(path), context.cancelled) if likeness >= LEAST_LIKENESS else None
         if text is not None:
-            words = " ".join(" ".join(text.splitlines()[passage.first - 1 : passage.last]).split())
+            # The whole before the passage: half a key is none to whoever looks for keys.
+            words = " ".join(" ".join(redact_lines(text, context.redact)[passage.first - 1 : passage.last]).split())
             shown = words if len(words) <= SHOWN_CHARACTERS else words[:SHOWN_CHARACTERS] + "…"
             found.append(Found(path, passage.first, passage.last, round(100 * likeness), shown))
     return found

@@ -36,6 +36,7 @@ from gateway.core.canonical import Json
 from gateway.core.effects import escape, show
 from gateway.core.errors import ToolFailed
 from gateway.core.model import CallFacts, ToolOutput
+from gateway.core.redaction import redact_lines
 from gateway.core.times import rfc3339
 from gateway.core.vocabulary import Category, Recovery, Trust
 from gateway.runtime.ports import AuditQuery, AuditRow, ToolContext
@@ -97,7 +98,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
             text += f"\n…[only the first {len(content.data)} of {content.size} bytes]"
             record["complete"] = False
         if (first_line, last_line) != (1, 0):
-            return _give_lines(where, text, first_line, last_line, record)
+            return _give_lines(where, redact_lines(text, context.redact), first_line, last_line, record)
         return ToolOutput(text or f"{escape(where)} is empty", record)
 
     @tool(
@@ -115,7 +116,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
     ) -> ToolOutput:
         """Find files by their text, or by their name if the query has a *."""
         parts = read_path(path)
-        found = search(workspace, parts, query, context.cancelled, around)
+        found = search(workspace, parts, query, context.cancelled, around, context.redact)
         lines = [line for match in found.matches for line in _lines_of_match(match)] or [f"nothing found in {found.files} files"]
         if not found.complete:
             lines.append("…[there was too much to search all of it; ask for less, or in one folder]")
@@ -305,9 +306,8 @@ def _give_bytes(where: str, data: bytes, record: dict[str, Json]) -> ToolOutput:
     return ToolOutput(f"{said}. It is shown to the person ({kind.value})", {**record, "mediaType": kind.value}, attached=(data,))
 
 
-def _give_lines(where: str, text: str, first: int, last: int, record: dict[str, Json]) -> ToolOutput:
-    lines = text.splitlines()
-    chosen = lines[first - 1 : last or None] if last == 0 or first <= last else []
+def _give_lines(where: str, lines: Sequence[str], first: int, last: int, record: dict[str, Json]) -> ToolOutput:
+    chosen = lines[first - 1 : last or None] if last == 0 or first <= last else ()
     if not chosen:
         raise ToolFailed(f"{show(where)} has {len(lines)} lines")
     given: dict[str, Json] = {**record, "lines": len(lines), "firstLine": first, "lastLine": first + len(chosen) - 1}
