@@ -27,8 +27,8 @@ const call: AuditedCall = {
 };
 
 test("names everybody who approved, and says that something is not kept any more", async () => {
-  const gateway = new FakeGateway();
   requirement("002-74", "a call that took several people is shown with all of them");
+  const gateway = new FakeGateway();
   const given = { event: "approval:given", at: 0, principalId: "usr_9", payload: "ab".repeat(32) };
   gateway.handlers["audit/call"] = () => ({
     call,
