@@ -27,6 +27,7 @@ from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.plain_calls import said_tools
 from gateway.agent.reading import reading_of_found
+from gateway.agent.reckoning import reckoned_in
 from gateway.agent.repair import MAX_REPAIRS
 from gateway.agent.routing import past_of
 from gateway.agent.shares import share_room
@@ -54,6 +55,8 @@ async def _next_step(lane: LaneInput) -> LaneStep:
     ended = [each for each in state.results if each.result["outcome"] not in _SHOWN or _is_last_mistake(each, state)]
     if ended:
         return AnswerStep("\n\n".join(dict.fromkeys(lane.copy.explain_outcome(each.call["name"], each.result) for each in ended)))
+    if (reckoned := reckoned_in(state.message, lane.copy)) is not None:
+        return AnswerStep(reckoned)
     if not lane.may_call:
         return StuckStep(StuckReason.CAPPED)
     if is_looping(state.closed):

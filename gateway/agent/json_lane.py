@@ -86,6 +86,7 @@ from gateway.agent.prompts import action_prefix, describe_mistake, report_prompt
 from gateway.agent.provenance import neutralise
 from gateway.agent.questions import questions_in
 from gateway.agent.reading import reading_for
+from gateway.agent.reckoning import reckoned_in
 from gateway.agent.remembered import from_memory, out_of_memory, without_call
 from gateway.agent.repair import MAX_REPAIRS, correction
 from gateway.agent.reply import ReplyEnd
@@ -121,6 +122,8 @@ async def _next_step(lane: LaneInput) -> LaneStep:
         tools = offered(lane.tools)
         if carrying_in(state.message, tools) is not None or _directed(lane, state.message) is not None:
             return SplitStep([state.message])
+        if reckoned_in(state.message, lane.copy) is not None:
+            return SplitStep([state.message])
         if finding_in(state.message) is not None or pointed_reading(state.message, lane.messages, tools) is not None:
             return SplitStep([state.message])
         if wishes := wishes_in(state.message, tools):
@@ -148,6 +151,8 @@ def _first_call(lane: LaneInput, state: TurnProgress) -> ProposedCall | str | No
     """The call with which a wish begins that shows by its words what has to be read, or looked for; the words where what was
     shown leaves open what is meant."""
     tools, wish = offered(lane.tools), _asked_for(lane, state)
+    if (reckoned := reckoned_in(wish, lane.copy)) is not None:
+        return reckoned
     if (carrying := carrying_in(wish, tools)) is not None:
         return carrying.first
     if (directed := _directed(lane, wish)) is not None:

@@ -190,6 +190,8 @@ class LoopVocabulary:
     setting_verbs: _Words
     kept_things: _Words
     settled_words: _Words
+    reckoning_leads: _Words
+    reckoning_signs: Mapping[str, str]
     setting_places: _Words
     rewriting_verbs: _Words
     shown_files: _Words

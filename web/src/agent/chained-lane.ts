@@ -17,6 +17,7 @@ import { complete, type Lane, type LaneInput, type LaneStep } from "./lane.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { saidTools } from "./plain-calls.ts";
 import { readingOfFound } from "./reading.ts";
+import { reckonedIn } from "./reckoning.ts";
 import { MAX_REPAIRS } from "./repair.ts";
 import { offered } from "./respond.ts";
 import { pastOf } from "./routing.ts";
@@ -56,6 +57,8 @@ async function nextStep(input: LaneInput): Promise<LaneStep> {
     const said = new Set(ended.map(({ call, result }) => explainOutcome(call.name, result)));
     return { kind: "answer", text: [...said].join("\n\n") };
   }
+  const reckoned = reckonedIn(state.message);
+  if (reckoned !== null) return { kind: "answer", text: reckoned };
   if (!input.mayCall) return { kind: "stuck", why: "capped" };
   if (isLooping(state.closed)) return { kind: "stuck", why: "looping" };
   const step = carryOn(input, state);

@@ -66,6 +66,7 @@ import { actionPrefix, describeMistake, reportPrompt } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { questionsIn } from "./questions.ts";
 import { readingFor } from "./reading.ts";
+import { reckonedIn } from "./reckoning.ts";
 import { fromMemory, outOfMemory, withoutCall } from "./remembered.ts";
 import { fill } from "./render.ts";
 import { correction, MAX_REPAIRS } from "./repair.ts";
@@ -101,6 +102,7 @@ async function nextStep(input: LaneInput): Promise<LaneStep> {
   const { result } = state;
   if (maySplit(input)) {
     const isOne =
+      reckonedIn(state.message) !== null ||
       carryingIn(state.message, offered(input.tools)) !== null ||
       directedFor(input, state.message) !== null ||
       findingIn(state.message) !== null ||
@@ -135,13 +137,11 @@ function firstCall(input: LaneInput, state: TurnProgress): ProposedCall | string
   const { messages, tools } = input;
   const wish = askedFor(input, state);
   const able = offered(tools);
-  const carrying = carryingIn(wish, able);
-  if (carrying !== null) return carrying.first;
-  const directed = directedFor(input, wish);
-  if (directed !== null) return directed.first;
+  const begun = carryingIn(wish, able) ?? directedFor(input, wish);
+  if (begun !== null) return begun.first;
   const plain = nextPage(wish, messages, able) ?? namesFor(wish, able) ?? plainCall(wish, able);
   const reading = plain ?? pointedReading(wish, messages, able) ?? readingFor(wish, able);
-  return reading ?? pickedShown(wish, state.closed, able) ?? lookingFor(wish, able);
+  return reckonedIn(wish) ?? reading ?? pickedShown(wish, state.closed, able) ?? lookingFor(wish, able);
 }
 
 function directedFor({ messages, tools }: LaneInput, wish: string, calls: readonly Message[] = []): Directed | null {

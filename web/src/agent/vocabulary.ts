@@ -189,6 +189,8 @@ interface Vocabulary {
   readonly settingVerbs: Words;
   readonly keptThings: Words;
   readonly settledWords: Words;
+  readonly reckoningLeads: Words;
+  readonly reckoningSigns: Readonly<Record<string, string>>;
   readonly settingPlaces: Words;
   readonly rewritingVerbs: Words;
   readonly shownFiles: Words;
