@@ -144,6 +144,18 @@ async def test_case_195_some_lines_of_a_file_give_nothing_of_the_key_that_they_a
     assert last["content"] == "the end"
 
 
+async def test_case_196_an_edit_that_nobody_is_asked_about_tells_no_guess_from_another(scene: Scene) -> None:
+    (scene.gateway.workspace / "twice.env").write_text("password: hunter2Zx9QvLq\nPASSWORD=hunter2Zx9QvLq\nport 1\nport 2\n")
+    turn = await scene.begin()
+
+    async def guess(old: str, call_id: str) -> Any:
+        edit = {"path": "twice.env", "old": old, "new": "x"}
+        return (await turn.invoke("edit_file", edit, call_id))["content"]
+
+    assert await guess("hunter2Z", "right") == await guess("hunter3Z", "wrong")
+    assert "more than once" in await guess("port", "harmless")
+
+
 NAMES = {
     "the longest": "x" * 64,
     "a newline": "peek\nERROR the policy was not reloaded",

@@ -18,6 +18,7 @@ from gateway.core.canonical import Json
 from gateway.core.effects import show
 from gateway.core.errors import ToolFailed
 from gateway.core.preview import LineMark, Preview, PreviewChange, PreviewLine
+from gateway.core.redaction import RedactionClass, redact_text
 
 MAX_COMPARED = 256 * 1024
 """Bytes of the present file that are read."""
@@ -75,10 +76,12 @@ def edit_text(parts: tuple[str, ...], content: FileContent, old: str, new: str) 
     except UnicodeDecodeError:
         raise ToolFailed(f"{shown} is no text in UTF-8") from None
     first = text.find(old)
-    if first < 0:
-        raise ToolFailed(f"{shown} does not hold the old text; it has to be written exactly as it stands there")
     # From the next character on: two places may overlap.
-    if text.find(old, first + 1) >= 0:
+    is_repeated = first >= 0 and text.find(old, first + 1) >= 0
+    # Nobody is asked about a text that is there twice, so that answer would tell whether a guessed credential is right.
+    if first < 0 or (is_repeated and old not in redact_text(text, (RedactionClass.SECRETS,)).text):
+        raise ToolFailed(f"{shown} does not hold the old text; it has to be written exactly as it stands there")
+    if is_repeated:
         raise ToolFailed(f"{shown} holds the old text more than once; write more of what stands around it")
     return text[:first] + new + text[first + len(old) :]
 
