@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gateway.agent.browser import trim
 from gateway.agent.claims import ClaimJudge, TurnRecord, is_short_answer, without_false_claims
 from gateway.agent.copy import Copy
 from gateway.agent.sentences import sentences_of
 from gateway.agent.unread import unread_file, without_content
 
+_NOT_REFUSED: Final = frozenset({"ok", "invalidArguments", "unknownTool", "executionError"})
+"""Outcomes of a call that was made, or that the model got wrong and may have made again."""
+
 
 def hold_to_record(text: str, record: TurnRecord, copy: Copy) -> str:
     """A text without what it claims and no call did, and without what it tells of a file that was not read.
 
-    Where nothing is left, the loop says so in its own words. What it says itself of a call that did not run stays.
+    Where nothing is left, the loop says so in its own words, and names what was refused rather than what was done. What it says
+    itself of a call that did not run stays.
     """
     own = _own_words(text, record, copy)
     if own:
@@ -28,6 +34,9 @@ def hold_to_record(text: str, record: TurnRecord, copy: Copy) -> str:
     kept = without_false_claims(text, record)
     if trim(kept) or kept == text:
         return kept
+    refused = [each for each in record.closed if each.result["outcome"] not in _NOT_REFUSED]
+    if refused:
+        return "\n\n".join(dict.fromkeys(copy.explain_outcome(each.call["name"], each.result) for each in refused))
     ran = next((each for each in reversed(record.closed) if each.result["outcome"] == "ok"), None)
     last = ran or next(reversed(record.closed), None)
     return copy.say("unrecorded") if last is None else copy.explain_outcome(last.call["name"], last.result)

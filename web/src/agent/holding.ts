@@ -7,9 +7,12 @@ import { unreadFile, withoutContent } from "./unread.ts";
 
 type ReadableRecord = TurnRecord & { readonly tools: readonly ReadingTool[] };
 
+/** Outcomes of a call that was made, or that the model got wrong and may have made again. */
+const NOT_REFUSED: ReadonlySet<string> = new Set(["ok", "invalidArguments", "unknownTool", "executionError"]);
+
 /**
  * A text without what it claims and no call did, and without what it tells of a file that was not read. Where nothing is left, the
- * loop says so in its own words. What it says itself of a call that did not run stays.
+ * loop says so in its own words, and names what was refused rather than what was done. What it says itself of a call that did not run stays.
  */
 export function holdToRecord(text: string, record: ReadableRecord): string {
   const { message, earlier, closed, tools, wish = message } = record;
@@ -28,6 +31,9 @@ export function holdToRecord(text: string, record: ReadableRecord): string {
     return kept === "" ? unread : `${kept}\n\n${unread}`;
   }
   if (kept.trim() !== "" || kept === text) return kept;
+  const refused = closed.filter(({ result }) => !NOT_REFUSED.has(result.outcome));
+  if (refused.length > 0)
+    return [...new Set(refused.map((each) => explainOutcome(each.call.name, each.result)))].join("\n\n");
   const last = closed.findLast(({ result }) => result.outcome === "ok") ?? closed.at(-1);
   return last === undefined ? copy.unrecorded : explainOutcome(last.call.name, last.result);
 }
