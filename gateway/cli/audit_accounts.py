@@ -5,23 +5,25 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
+from typing import Final
 
 import click
 
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.storage.accounts import find_calls, read_conversation, read_offers, read_request, read_title
 from gateway.adapters.storage.inspection import StoredLog, open_stored_log
-from gateway.core.canonical import Json
 from gateway.core.checkpoint import Checkpoint, open_note
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
 from gateway.core.times import rfc3339
+from gateway.core.vocabulary import ComparisonFinding
 from gateway.policy_records import RecordedPolicies
 from gateway.runtime.audit_account import Background, tell_call
+from gateway.runtime.audit_comparison import ComparedCall, compare_calls, read_calls
 from gateway.runtime.audit_replay import Repetition, replay_conversation
 from gateway.runtime.ports import AuditRow
 from gateway.settings_reading import load_settings
@@ -98,27 +100,33 @@ def replay(conversation: str, state: Path | None, *, as_json: bool) -> None:
 def compare(one: str, other: str, width: int, state: Path | None) -> None:
     """Show the calls of two conversations, such as two branches of one, side by side: what each did, in the same order.
 
-    Exit status: 0 when both did the same calls with the same outcomes, 1 when they did not.
+    Between two calls stands `=` for the same, `~` for the same that something else allowed, `|` for different ones, and `?`
+    where arguments are erased, so that it cannot be told. Exit status: 0 when both did the same calls with the same outcomes,
+    1 when they did not or it cannot be told.
     """
-    import difflib
-
     with _open(state) as stored:
-        left, right = (list(_calls(_conversation(stored, each))) for each in (one, other))
+        left, right = (read_calls(_conversation(stored, each)) for each in (one, other))
         heads = [escape(read_title(stored.connection, each) or "(deleted)") for each in (one, other)]
     column = (width - 5) // 2
     click.echo(f"{_fit(heads[0], column)}     {_fit(heads[1], column)}")
     differs = False
-    for kind, i, i_end, j, j_end in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
-        for k in range(max(i_end - i, j_end - j)):
-            a = left[i + k] if i + k < i_end else ""
-            b = right[j + k] if j + k < j_end else ""
-            sign = "=" if kind == "equal" else "<" if not b else ">" if not a else "|"
-            differs = differs or kind != "equal"
-            click.echo(f"{_fit(a, column)}  {sign}  {_fit(b, column)}".rstrip())
+    for pair in compare_calls(left, right):
+        sign = "~" if pair.only_decided_otherwise else _SIGNS[pair.finding]
+        differs = differs or sign not in "=~"
+        click.echo(f"{_fit(_line(pair.first), column)}  {sign}  {_fit(_line(pair.second), column)}".rstrip())
     if not left and not right:
         click.echo("Neither has called a tool.")
     if differs:
         sys.exit(1)
+
+
+_SIGNS: Final[Mapping[ComparisonFinding, str]] = {
+    ComparisonFinding.SAME: "=",
+    ComparisonFinding.DIFFERENT: "|",
+    ComparisonFinding.CANNOT_BE_TOLD: "?",
+    ComparisonFinding.FIRST_ONLY: "<",
+    ComparisonFinding.SECOND_ONLY: ">",
+}
 
 
 def _open(state: Path | None) -> AbstractContextManager[StoredLog]:
@@ -155,20 +163,11 @@ def _background(stored: StoredLog, conversation_id: str, own: Sequence[AuditRow]
     )
 
 
-def _calls(rows: Sequence[AuditRow]) -> Iterator[str]:
-    """Each closed call with its arguments and how it ended."""
-    arguments: dict[str, Json] = {}
-    for row in rows:
-        call_id = row.body.get("callId")
-        if call_id is None:
-            continue
-        if row.payload is not None and "arguments" in row.payload:
-            arguments[call_id] = row.payload["arguments"]
-        if "outcome" in row.body:
-            tool = row.body.get("tool") or (row.payload or {}).get("tool") or "?"
-            held = arguments.get(call_id)
-            said = "(erased)" if held is None else json.dumps(held, ensure_ascii=False)
-            yield escape(f"{row.body['outcome']}  {tool} {said}")
+def _line(call: ComparedCall | None) -> str:
+    """A call with its arguments and how it ended; empty for none."""
+    if call is None:
+        return ""
+    return escape(f"{call.outcome}  {call.tool or '?'} {call.arguments or '(erased)'}")
 
 
 def _fit(text: str, width: int) -> str:

@@ -298,3 +298,24 @@ class SettingPlace(StrEnum):
     ENVIRONMENT = "environment"
     COMMAND_LINE = "commandLine"
     CONSOLE = "console"
+
+
+class ComparisonFinding(StrEnum):
+    """What comparing two calls at the same place of two conversations led to."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    CANNOT_BE_TOLD = "cannotBeTold"
+    """They ended the same, and arguments that would have to be compared are erased."""
+    FIRST_ONLY = "firstOnly"
+    SECOND_ONLY = "secondOnly"
+
+
+class CallDifference(StrEnum):
+    """In what two calls differ."""
+
+    TOOL = "tool"
+    ARGUMENTS = "arguments"
+    DECISION = "decision"
+    RULES = "rules"
+    OUTCOME = "outcome"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gateway.core.vocabulary import ApprovalKind
+from gateway.core.vocabulary import ApprovalKind, CallDifference, ComparisonFinding
 from gateway.protocol.console_methods import AuditEntry
 from gateway.protocol.shapes import LabelName
 from gateway.protocol.wire import (
@@ -291,3 +291,68 @@ class AuditSinks(Wire):
 
     sinks: tuple[AuditSink, ...]
     anchors: tuple[AuditAnchor, ...]
+
+
+class RecentConversation(Wire):
+    """A conversation with calls, and when the newest of them began. `title` is absent where the conversation was deleted."""
+
+    conversation_id: Identifier
+    title: FreeText | None = None
+    principal_name: FreeText
+    at: Timestamp
+
+
+class RecentConversations(Wire):
+    """Those of the newest calls, the newest first."""
+
+    conversations: tuple[RecentConversation, ...]
+
+
+class ConversationPair(Wire):
+    """Two conversations, which differ."""
+
+    first: Identifier
+    second: Identifier
+
+
+class ComparedSide(Wire):
+    """A conversation of the two. `calls` counts those compared, which are the newest where `cut`; `parentId` is that of which it
+    is a fork. `title` and `parentId` are absent where the conversation was deleted."""
+
+    conversation_id: Identifier
+    title: FreeText | None = None
+    principal_name: FreeText | None = None
+    parent_id: Identifier | None = None
+    calls: Count
+    cut: bool
+
+
+class WireComparedCall(Wire):
+    """A closed call. `arguments` are the beginning of their JSON; absent, with `erased`, where none are kept."""
+
+    position: Count
+    call_id: CallId
+    tool: FreeText | None = None
+    arguments: FreeText | None = None
+    erased: bool
+    outcome: FreeText
+    decision: FreeText | None = None
+    rules: tuple[str, ...]
+
+
+class WireComparedPair(Wire):
+    """What stands at one place of both. `differs` says in what; arguments are compared whole."""
+
+    finding: ComparisonFinding
+    differs: tuple[CallDifference, ...]
+    first: WireComparedCall | None = None
+    second: WireComparedCall | None = None
+
+
+class ConversationComparison(Wire):
+    """The closed calls of both, aligned. `unread` counts records of the log that are not told yet."""
+
+    first: ComparedSide
+    second: ComparedSide
+    pairs: tuple[WireComparedPair, ...]
+    unread: Count

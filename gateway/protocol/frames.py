@@ -170,6 +170,8 @@ CONSOLE = Dialect(
             "audit/count": MethodShape(audit.CallCounting, audit.CallCount),
             "audit/choices": MethodShape(Nothing, audit.CallChoices),
             "audit/call": MethodShape(audit.AuditedCallRef, audit.CallDetails),
+            "audit/conversations": MethodShape(Nothing, audit.RecentConversations),
+            "audit/compare": MethodShape(audit.ConversationPair, audit.ConversationComparison),
             "audit/load": MethodShape(audit.AuditSpan, audit.AuditLoad),
             "audit/models": MethodShape(audit.AuditSpan, audit.AuditModels),
             "audit/sinks": MethodShape(Nothing, audit.AuditSinks),

@@ -113,6 +113,39 @@ async def check_on_both(page: Page, name: str) -> None:
     await check_appearance(page, f"desktop-light-{name}")
 
 
+@pytest.mark.requirement("002-22", "two conversations are laid side by side from a call's page, by keyboard, on a phone too")
+async def test_a_conversation_is_compared_with_another_from_the_page_of_its_call(person: Person, shell: Page) -> None:
+    await call_tool(shell, "peek", what="both")
+    await expect(call_card(shell, "peek", "Done").last).to_be_visible()
+    await end_turn(shell)
+    await shell.get_by_role("button", name="New conversation").first.click()
+    for number, what in enumerate(("both", "only\u202ehere"), start=1):
+        await call_tool(shell, "peek", what=what)
+        await expect(call_card(shell, "peek", "Done")).to_have_count(number)
+    await end_turn(shell)
+    page = await person.context.new_page()
+    await page.goto(f"{person.gateway.console_origin}/audit")
+    await page.get_by_label("Tool").select_option("peek")
+    await page.locator("a[data-row]").first.press("Enter")
+    await page.get_by_role("link", name="Compare with another conversation").press("Enter")
+    await expect(page.get_by_text("Choose two conversations")).to_be_visible()
+    second = page.get_by_label("Second conversation")
+    await expect(second.get_by_role("option")).not_to_have_count(1)
+    chosen = await page.get_by_label("First conversation").input_value()
+    others = [await each.get_attribute("value") for each in await second.get_by_role("option").all()]
+    await second.select_option(next(each for each in others if each and each != chosen))
+    await page.get_by_role("button", name="Compare", exact=True).press("Enter")
+    pairs = page.locator("[data-finding]")
+    await expect(pairs.filter(has_text="Only in the first").filter(has_text="U+202E")).to_have_count(1)
+    await expect(pairs.filter(has_text="Same").first).to_be_visible()
+    assert "\u202e" not in await page.locator("main").inner_text()
+    await check_on_both(page, "comparison")
+    await pairs.filter(has_text="Only in the first").get_by_role("link").first.press("Enter")
+    await expect(page.get_by_role("heading", name="Call of peek")).to_be_visible()
+    await page.close()
+    await person.check_no_violations()
+
+
 async def test_what_is_kept_of_a_call_is_erased_with_a_passkey_and_the_places_of_the_log_are_named(
     person: Person, shell: Page
 ) -> None:

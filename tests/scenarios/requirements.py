@@ -128,7 +128,7 @@ REQUIREMENTS: Final = (
     Requirement(
         "002-22",
         "A conversation can be kept, resumed, forked and compared",
-        partly="conversations are compared from the record alone, by `countersign audit compare`",
+        partly="conversations are compared by their calls, from the record alone, and not by what was said",
     ),
     Requirement("002-23", "Direct commands bypass the model"),
     Requirement("002-24", "An agent of its own shares the way to sign in"),

@@ -31,6 +31,8 @@ READ = {
     "audit/count",
     "audit/choices",
     "audit/call",
+    "audit/conversations",
+    "audit/compare",
     "audit/load",
     "audit/models",
     "audit/sinks",

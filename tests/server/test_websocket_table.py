@@ -156,6 +156,8 @@ def test_an_auditor_reads_the_audit_log_and_has_no_other_method() -> None:
         "audit/count",
         "audit/choices",
         "audit/call",
+        "audit/conversations",
+        "audit/compare",
         "audit/load",
         "audit/models",
         "audit/sinks",

@@ -21,6 +21,7 @@ from gateway.runtime.ports import AuditQuery, CallHistory, HistoryFilter
 from gateway.server.methods import audit_views as views
 from gateway.server.methods.call_filters import CallFilters, owner_of
 from gateway.server.methods.caller import ConsoleCaller
+from gateway.server.methods.comparisons import ComparisonMethods
 from gateway.server.methods.encoding import decode_credential_id, read_index
 from gateway.server.methods.table import Concurrency, MethodPermission, MethodRow
 from gateway.server.methods.verification import AuditVerifier
@@ -62,6 +63,7 @@ class AuditMethods:
             "audit/call": MethodRow(self.show_call, Concurrency.AT_ONCE, MethodPermission.ANY_READER, reads_much=True),
             "audit/load": MethodRow(self.sum_load, Concurrency.AT_ONCE, MethodPermission.ANY_READER, reads_much=True),
             "audit/models": MethodRow(self.sum_models, Concurrency.AT_ONCE, MethodPermission.ANY_READER, reads_much=True),
+            **ComparisonMethods(self._gateway, self._history, self._filters).rows(),
             "audit/sinks": MethodRow(self.list_sinks, Concurrency.AT_ONCE, MethodPermission.READS_ALL),
             "audit/verify": MethodRow(self.verify, Concurrency.IN_ORDER, MethodPermission.READS_ALL),
         }

@@ -92,6 +92,14 @@ export type Profile = "operator" | "guest" | "anonymous" | "auditor";
  */
 export type ApproverStanding = "mayApprove" | "hasApproved" | "requesterExcluded" | "notAnApprover";
 /**
+ * In what two calls differ.
+ */
+export type CallDifference = "tool" | "arguments" | "decision" | "rules" | "outcome";
+/**
+ * What comparing two calls at the same place of two conversations led to.
+ */
+export type ComparisonFinding = "same" | "different" | "cannotBeTold" | "firstOnly" | "secondOnly";
+/**
  * What a person does with a form, in MCP's words.
  */
 export type ElicitationAction = "accept" | "decline" | "cancel";
@@ -381,6 +389,14 @@ export interface CountersignProtocol {
       "audit/choices": {
         params: Nothing;
         result: CallChoices;
+      };
+      "audit/compare": {
+        params: ConversationPair;
+        result: ConversationComparison;
+      };
+      "audit/conversations": {
+        params: Nothing;
+        result: RecentConversations;
       };
       "audit/count": {
         params: CallCounting;
@@ -1622,6 +1638,71 @@ export interface CallChoices {
 export interface PersonName {
   id: string;
   name: string;
+}
+/**
+ * Two conversations, which differ.
+ */
+export interface ConversationPair {
+  first: string;
+  second: string;
+}
+/**
+ * The closed calls of both, aligned. `unread` counts records of the log that are not told yet.
+ */
+export interface ConversationComparison {
+  first: ComparedSide;
+  pairs: ComparedPair[];
+  second: ComparedSide;
+  unread: number;
+}
+/**
+ * A conversation of the two. `calls` counts those compared, which are the newest where `cut`; `parentId` is that of which it
+ * is a fork. `title` and `parentId` are absent where the conversation was deleted.
+ */
+export interface ComparedSide {
+  calls: number;
+  conversationId: string;
+  cut: boolean;
+  parentId?: string;
+  principalName?: string;
+  title?: string;
+}
+/**
+ * What stands at one place of both. `differs` says in what; arguments are compared whole.
+ */
+export interface ComparedPair {
+  differs: CallDifference[];
+  finding: ComparisonFinding;
+  first?: ComparedCall;
+  second?: ComparedCall;
+}
+/**
+ * A closed call. `arguments` are the beginning of their JSON; absent, with `erased`, where none are kept.
+ */
+export interface ComparedCall {
+  arguments?: string;
+  callId: string;
+  decision?: string;
+  erased: boolean;
+  outcome: string;
+  position: number;
+  rules: string[];
+  tool?: string;
+}
+/**
+ * Those of the newest calls, the newest first.
+ */
+export interface RecentConversations {
+  conversations: RecentConversation[];
+}
+/**
+ * A conversation with calls, and when the newest of them began. `title` is absent where the conversation was deleted.
+ */
+export interface RecentConversation {
+  at: string;
+  conversationId: string;
+  principalName: string;
+  title?: string;
 }
 /**
  * Which calls to count.

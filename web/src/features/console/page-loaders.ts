@@ -12,6 +12,9 @@ export const pageLoaders = {
   CallPage: async (): Loaded => ({ default: (await import("./audit/CallPage.tsx")).CallPage }),
   Calls: async (): Loaded => ({ default: (await import("./audit/Calls.tsx")).Calls }),
   Clients: async (): Loaded => ({ default: (await import("./clients/Clients.tsx")).Clients }),
+  CompareConversations: async (): Loaded => ({
+    default: (await import("./audit/CompareConversations.tsx")).CompareConversations,
+  }),
   Connect: async (): Loaded => ({ default: (await import("./account/Connect.tsx")).Connect }),
   Device: async (): Loaded => ({ default: (await import("./account/Device.tsx")).Device }),
   Enrol: async (): Loaded => ({ default: (await import("./account/Enrol.tsx")).Enrol }),

@@ -88,6 +88,12 @@ export const consolePages: readonly ConsolePage[] = [
     navigation: { label: t`Audit`, icon: <path d="M5 6h14M5 10.5h14M5 15h9M5 19.5h6" /> },
   },
   { path: `${paths.audit}/calls/:position`, title: t`Call`, access: "reader", component: page("CallPage") },
+  {
+    path: paths.auditCompare,
+    title: t`Compare conversations`,
+    access: "reader",
+    component: page("CompareConversations"),
+  },
   { path: paths.auditRecords, title: t`Every record`, access: "reader", component: page("Records") },
   { path: paths.auditLoad, title: t`Load on people`, access: "reader", component: page("Load") },
   { path: paths.auditModels, title: t`Models`, access: "reader", component: page("Models") },

@@ -25,6 +25,9 @@ export const paths = {
     `/policy/explain?${new URLSearchParams({ conversation: conversationId, call: callId })}`,
   audit: "/audit",
   auditCall: (position: number) => `/audit/calls/${position}`,
+  auditCompare: "/audit/compare",
+  compare: (first: string, second = "") =>
+    `/audit/compare?${new URLSearchParams({ first, ...(second !== "" && { second }) })}`,
   auditLoad: "/audit/load",
   auditModels: "/audit/models",
   auditRecords: "/audit/records",

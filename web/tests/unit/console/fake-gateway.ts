@@ -178,6 +178,7 @@ export class FakeGateway {
       "audit/calls": () => ({ calls: [], unread: 0 }),
       "audit/count": () => ({ ...NO_TIME, stepMs: 3_600_000, total: 0, outcomes: [], buckets: [], unread: 0 }),
       "audit/choices": () => ({ people: [], tools: [], sources: [], models: [], rules: [], policyVersions: [] }),
+      "audit/conversations": () => ({ conversations: [] }),
       "audit/load": () => ({ ...NO_TIME, people: [], tools: [], unread: 0 }),
       "audit/sinks": () => ({ sinks: [], anchors: [] }),
       "audit/models": () => ({ ...NO_TIME, models: [], unread: 0 }),

@@ -7,6 +7,7 @@ import styles from "./AuditTabs.module.css";
 const TABS: readonly (readonly [string, string])[] = [
   [paths.audit, t`Calls`],
   [paths.auditRecords, t`Every record`],
+  [paths.auditCompare, t`Compare`],
   [paths.auditLoad, t`Load on people`],
   [paths.auditModels, t`Models`],
 ];

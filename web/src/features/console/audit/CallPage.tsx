@@ -141,6 +141,12 @@ function happened({ call, title }: CallDetails): readonly Row[] {
         <CutTitle title={title ?? call.conversationId} />
       </Link>,
     ],
+    [
+      t`Side by side`,
+      <Link key="compare" href={paths.compare(call.conversationId)}>
+        {t`Compare with another conversation`}
+      </Link>,
+    ],
     [t`Turn`, call.turnIndex === undefined ? undefined : String(call.turnIndex + 1)],
     [t`Call`, <VisibleText key="call" text={call.callId} />],
     [t`Source of the tool`, call.source === undefined ? undefined : <VisibleText key="source" text={call.source} />],

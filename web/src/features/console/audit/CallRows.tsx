@@ -43,7 +43,8 @@ function Conversations({ calls, view }: CallRowsProps) {
         <Link href={paths.audit + writeCallsView({ ...view, conversation: id })}>
           <VisibleText text={id} />
         </Link>{" "}
-        {day.format(Date.parse(ofConversation[0]?.at ?? ""))}, {ofConversation[0]?.principalName}
+        {day.format(Date.parse(ofConversation[0]?.at ?? ""))}, {ofConversation[0]?.principalName}{" "}
+        <Link href={paths.compare(id)}>{t`Compare`}</Link>
       </h2>
       {groupBy(ofConversation, (call) => call.turnId).map(([turn, ofTurn]) => (
         <section key={turn}>

@@ -60,6 +60,22 @@ export function useCallDetails(position: number) {
   return useQuery({ queryKey: ["audit", "call", position], queryFn: () => ask("audit/call", { position }) });
 }
 
+/** Conversations that can be compared: those of the newest calls. */
+export function useRecentConversations() {
+  const ask = useAsk();
+  return useQuery({ queryKey: ["audit", "conversations"], queryFn: () => ask("audit/conversations", {}) });
+}
+
+/** Two conversations side by side; asked for when there are two. */
+export function useConversationComparison(first: string, second: string) {
+  const ask = useAsk();
+  return useQuery({
+    queryKey: ["audit", "compare", first, second],
+    queryFn: () => ask("audit/compare", { first, second }),
+    enabled: first !== "" && second !== "" && first !== second,
+  });
+}
+
 /** What people were asked, over a time that ends now. */
 export function useLoad(milliseconds: number) {
   const ask = useAsk();
