@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias, assert_never
 
 from gateway.agent.acts import asked_acts, is_thing
@@ -115,6 +115,21 @@ def next_directed(
             return _removed(subject, calls, messages, tools, copy)
         case _:
             assert_never(subject)
+
+
+def stopped_at(
+    directed: Directed | None, calls: Sequence[ToolMessage], messages: Sequence[Message], tools: Sequence[Tool], copy: Copy
+) -> str:
+    """What is said of calls of which the last one did not run, with the files of a group that nobody was asked about after it."""
+    said = copy.explain_outcome(calls[-1].call["name"], calls[-1].result)
+    if directed is None or not isinstance(directed.subject, Group) or not changes_among(calls, tools):
+        return said
+    left: list[str] = []
+    closed = list(calls)
+    while isinstance(step := _removed(directed.subject, closed, messages, tools, copy), ProposedCall):
+        left += [f"delete {path}" for path in step.arguments.values()]
+        closed.append(replace(calls[-1], call={**calls[-1].call, "arguments": step.arguments}))
+    return f"{said}\n\n{copy.name_the_rest(left)}" if left else said
 
 
 def changes_among(calls: Sequence[ToolMessage], tools: Sequence[Tool]) -> Sequence[ToolMessage]:

@@ -41,7 +41,7 @@ from gateway.agent.carrying import (
 from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
 from gateway.agent.copied import NOTHING_SAID, copyable_strings
-from gateway.agent.directed import Directed, changes_among, directed_in, next_directed
+from gateway.agent.directed import Directed, changes_among, directed_in, next_directed, stopped_at
 from gateway.agent.finding import finding_in
 from gateway.agent.foreseen import with_foreseen
 from gateway.agent.further import (
@@ -116,8 +116,7 @@ async def json_lane(lane: LaneInput) -> LaneStep:
 
 
 async def _next_step(lane: LaneInput) -> LaneStep:
-    state = progress_of(lane.messages, lane.turn_id)
-    result = state.result
+    result = (state := progress_of(lane.messages, lane.turn_id)).result
     if _may_split(lane):
         tools = offered(lane.tools)
         if carrying_in(state.message, tools) is not None or _directed(lane, state.message) is not None:
@@ -292,7 +291,8 @@ async def _conclude(lane: LaneInput, state: TurnProgress) -> LaneStep:
             return CallsStep([step])
         text = step
     else:
-        text = name_places(made, tools, lane.copy) or lane.copy.explain_outcome(last.call["name"], last.result)
+        directed = _directed(lane, _asked_for(lane, state), calls)
+        text = name_places(made, tools, lane.copy) or stopped_at(directed, calls, lane.messages, tools, lane.copy)
     rest = (lane.actions or [])[state.finished + 1 :]
     # What the person decided leaves the rest as it was asked; what failed may be what the rest stands on.
     if outcome in ("ok", "deniedByUser") and rest:

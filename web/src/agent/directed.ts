@@ -3,7 +3,7 @@ import { askedActs, isThing } from "./acts.ts";
 import { sourceOf } from "./answers.ts";
 import { type Assignment, assignmentIn, changeFor, settingLines } from "./assigned.ts";
 import { ableTo } from "./carrying.ts";
-import { copy } from "./copy.ts";
+import { copy, explainOutcome, nameTheRest } from "./copy.ts";
 import { foundFiles, listerAmong, nonePicked, searcherAmong } from "./further.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { Message, ToolMessage } from "./messages.ts";
@@ -211,6 +211,27 @@ function removing(wish: string, messages: readonly Message[], tools: Tools): Dir
   if (first !== null) return { subject: group, first };
   if (group.noun === "") return null;
   return { subject: group, first: { name: search.name, arguments: { [search.argument]: `*${rootOf(group.noun)}*` } } };
+}
+
+/** What is said of calls of which the last one did not run, with the files of a group that nobody was asked about after it. */
+export function stoppedAt(
+  directed: Directed | null,
+  calls: readonly ToolMessage[],
+  messages: readonly Message[],
+  tools: Tools,
+): string {
+  const last = calls.at(-1) as ToolMessage;
+  const said = explainOutcome(last.call.name, last.result);
+  if (directed?.subject.kind !== "group" || changesAmong(calls, tools).length === 0) return said;
+  const left: string[] = [];
+  const closed = [...calls];
+  let step = groupStep(directed.subject, closed, messages, tools);
+  while (step !== null && typeof step !== "string") {
+    left.push(...Object.values(step.arguments).map((path) => `delete ${path}`));
+    closed.push({ ...last, call: { ...last.call, arguments: step.arguments } });
+    step = groupStep(directed.subject, closed, messages, tools);
+  }
+  return left.length > 0 ? `${said}\n\n${nameTheRest(left)}` : said;
 }
 
 function countIn(whole: string, number: string): number {

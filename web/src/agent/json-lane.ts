@@ -33,8 +33,8 @@ import type { ChatMessage } from "./chat.ts";
 import { choose, MAX_STEP_TOKENS } from "./choosing.ts";
 import { condense } from "./condensing.ts";
 import { copyableStrings, NOTHING_SAID } from "./copied.ts";
-import { copy, explainOutcome, nameTheRest } from "./copy.ts";
-import { changesAmong, type Directed, directedIn, nextDirected } from "./directed.ts";
+import { copy, nameTheRest } from "./copy.ts";
+import { changesAmong, type Directed, directedIn, nextDirected, stoppedAt } from "./directed.ts";
 import { findingIn } from "./finding.ts";
 import { withForeseen } from "./foreseen.ts";
 import {
@@ -273,7 +273,8 @@ async function conclude(input: LaneInput, state: TurnProgress): Promise<LaneStep
   const last = calls.at(-1) as ToolMessage;
   const { outcome } = last.result;
   // A person's no, a timeout and a refusal are said in our words: a small model makes a story of them.
-  const failed = () => namePlaces(made, able) ?? explainOutcome(last.call.name, last.result);
+  const failed = () =>
+    namePlaces(made, able) ?? stoppedAt(directedFor(input, askedFor(input, state), calls), calls, input.messages, able);
   const text = outcome === "ok" ? await stepAfter(input, askedFor(input, state), calls) : failed();
   if (typeof text !== "string") return { kind: "calls", text: "", proposals: [text] };
   const rest = input.actions?.slice(state.finished + 1) ?? [];
