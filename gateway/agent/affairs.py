@@ -174,13 +174,17 @@ def kept_query(wish: str) -> str:
     bare = [word.bare for word in words]
     if not _is_one_question(words) or not _UNSETTLED.isdisjoint(bare) or _asks_why(words):
         return ""
-    settled = (at for at, word in enumerate(bare) if word in _KEPT and not _SETTLED.isdisjoint(bare[max(0, at - _NEAR) : at]))
-    thing = next(settled, 0)
+    thing = next((at for at, word in enumerate(bare) if word in _KEPT and _is_settled(bare, at)), 0)
     names = [word for word in words[1:] if question[word.start].isupper() and len(word.bare) > 2 and word.bare not in _DAYS]
     is_of_world = any(bare[words.index(name) - 1] in ("in", "of") for name in names)
     if thing == 0 or is_of_world or bare[thing + 1 : thing + 2] == ["of"]:
         return ""
     return _text(question, _run_of(names)) or _root(bare[thing])
+
+
+def _is_settled(bare: Sequence[str], at: int) -> bool:
+    """Whether it is said which is meant: "the most expensive order", "what errors", and not "what are logs"."""
+    return bare[at - 1 : at] == ["what"] or not _SETTLED.isdisjoint(bare[max(0, at - _NEAR) : at])
 
 
 def may_be_own(wish: str) -> bool:

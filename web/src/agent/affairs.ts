@@ -151,6 +151,13 @@ export function apartQuery(wish: string): string {
   return !(isOurs || isOfOne) || isPlainWord ? "" : root(fourth);
 }
 
+/** Whether it is said which is meant: "the most expensive order", "what errors", and not "what are logs". */
+function isSettled(words: readonly Word[], at: number): boolean {
+  return (
+    words[at - 1]?.bare === "what" || words.slice(Math.max(0, at - NEAR), at).some(({ bare }) => SETTLED.has(bare))
+  );
+}
+
 /**
  * What to look for to answer a question about what somebody keeps records of, "how much is the order for Kessler?", "which errors
  * came up on March 9?": a name of it, else the word for the thing. Only a record tells it, and no memory. Empty for any other wish,
@@ -160,8 +167,7 @@ export function keptQuery(wish: string): string {
   const question = questionIn(wish);
   const words = wordsOf(question);
   if (!isOneQuestion(words) || words.some(({ bare }) => UNSETTLED.has(bare)) || asksWhy(words)) return "";
-  const isSettled = (at: number) => words.slice(Math.max(0, at - NEAR), at).some(({ bare }) => SETTLED.has(bare));
-  const at = words.findIndex(({ bare }, place) => KEPT.has(bare) && isSettled(place));
+  const at = words.findIndex(({ bare }, place) => KEPT.has(bare) && isSettled(words, place));
   const names = words
     .slice(1)
     .filter((word) => isCapital(question, word) && word.bare.length > 2 && !DAYS.has(word.bare));
