@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -89,6 +88,9 @@ def read_call(own: Sequence[AuditRow]) -> ComparedCall | None:
 def compare_calls(first: Sequence[ComparedCall], second: Sequence[ComparedCall]) -> list[ComparedPair]:
     """The calls of both, aligned at those that asked for the same and ended the same; in between, one by one in their order."""
     keys = [[(call.outcome, call.tool, call.arguments_digest) for call in calls] for calls in (first, second)]
+    # Imported by the first comparison.
+    import difflib
+
     blocks = difflib.SequenceMatcher(None, *keys, autojunk=False).get_opcodes()
     return [
         _pair(first[i + k] if i + k < i_end else None, second[j + k] if j + k < j_end else None)
