@@ -262,9 +262,9 @@ async def test_a_killed_server_comes_back(backend: LocalBackend, server: psutil.
         # The state of the one before stands until its end is noticed.
         launched: list[psutil.Process] = []
         for each in running_below(None, "xllama_launcher"):
-            # One that ends while it is looked at is none.
+            # One that ends while it is looked at is none, and what the one before ran in may outlive it.
             with contextlib.suppress(psutil.NoSuchProcess):
-                launched += [each] if not each.children() and each.pid != server.pid else []
+                launched += [each] if not each.children() and each.create_time() > server.create_time() else []
         return backend.state().phase is ModelPhase.READY and launched != []
 
     await until(is_another)
