@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from gateway.agent.acts import ACTS
+from gateway.agent.acts import ACTS, is_thing
 from gateway.agent.browser import trim
 from gateway.agent.ranking import stem
 from gateway.agent.vocabulary import VOCABULARY, any_of
@@ -54,7 +54,7 @@ _ADDRESSED: Final = frozenset(VOCABULARY.keeping_helpers)
 _STATES: Final = frozenset(VOCABULARY.state_words)
 _KEPT: Final = frozenset(VOCABULARY.kept_things)
 _SETTLED: Final = frozenset(VOCABULARY.settled_words)
-_UNSETTLED: Final = frozenset((*VOCABULARY.world_verbs, *VOCABULARY.advice_modals, "a", "an"))
+_UNSETTLED: Final = frozenset((*VOCABULARY.world_verbs, *VOCABULARY.advice_modals, *VOCABULARY.folder_nouns, "a", "an"))
 _NEAR: Final = 3
 """Words before a thing among which the one is that tells which is meant: "the most expensive order"."""
 
@@ -173,6 +173,9 @@ def kept_query(wish: str) -> str:
     words = words_of(question)
     bare = [word.bare for word in words]
     if not _is_one_question(words) or not _UNSETTLED.isdisjoint(bare) or _asks_why(words):
+        return ""
+    # Where a file or a folder is named, that is what to look in: "which orders are in orders/?"
+    if any(is_thing(question[word.start : word.end]) for word in words):
         return ""
     thing = next((at for at, word in enumerate(bare) if word in _KEPT and _is_settled(bare, at)), 0)
     names = [word for word in words[1:] if question[word.start].isupper() and len(word.bare) > 2 and word.bare not in _DAYS]

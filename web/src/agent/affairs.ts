@@ -1,3 +1,4 @@
+import { isThing } from "./acts.ts";
 import { stem } from "./ranking.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { type Word, wordsOf } from "./words.ts";
@@ -45,7 +46,8 @@ const ADDRESSED: ReadonlySet<string> = new Set(vocabulary.keepingHelpers);
 const STATES: ReadonlySet<string> = new Set(vocabulary.stateWords);
 const KEPT: ReadonlySet<string> = new Set(vocabulary.keptThings);
 const SETTLED: ReadonlySet<string> = new Set(vocabulary.settledWords);
-const UNSETTLED: ReadonlySet<string> = new Set([...vocabulary.worldVerbs, ...vocabulary.adviceModals, "a", "an"]);
+const IN_GENERAL = [...vocabulary.worldVerbs, ...vocabulary.adviceModals, ...vocabulary.folderNouns, "a", "an"];
+const UNSETTLED: ReadonlySet<string> = new Set(IN_GENERAL);
 /** Words before a thing among which the one is that tells which is meant: "the most expensive order". */
 const NEAR = 3;
 const SPANS: ReadonlySet<string> = new Set([...vocabulary.unpickedNouns, "until", "till"]);
@@ -167,6 +169,8 @@ export function keptQuery(wish: string): string {
   const question = questionIn(wish);
   const words = wordsOf(question);
   if (!isOneQuestion(words) || words.some(({ bare }) => UNSETTLED.has(bare)) || asksWhy(words)) return "";
+  // Where a file or a folder is named, that is what to look in: "which orders are in orders/?"
+  if (words.some((word) => isThing(question.slice(word.start, word.end)))) return "";
   const at = words.findIndex(({ bare }, place) => KEPT.has(bare) && isSettled(words, place));
   const names = words
     .slice(1)
@@ -291,8 +295,8 @@ function phrasesIn(question: string, words: readonly Word[]): Phrase[] {
 function codeIn(question: string, words: readonly Word[]): string {
   const [code, ...more] = words.slice(1).filter((word, at) => {
     const before = words[at] as Word;
-    const isThing = !NO_THING.has(before.bare) && /^\p{Ll}/u.test(question.slice(before.start));
-    return CODED.test(written(question, word)) || (isThing && NUMBERED.test(written(question, word)));
+    const isNumbered = !NO_THING.has(before.bare) && /^\p{Ll}/u.test(question.slice(before.start));
+    return CODED.test(written(question, word)) || (isNumbered && NUMBERED.test(written(question, word)));
   });
   return code === undefined || more.length > 0 ? "" : bareName(question, code);
 }
