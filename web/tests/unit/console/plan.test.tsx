@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { createHash } from "node:crypto";
-import { act, cleanup, screen } from "@testing-library/react";
+import { act, cleanup, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { canonicalText } from "../../../src/features/console/approvals/challenge.ts";
@@ -90,9 +90,8 @@ describe("the page of a plan", () => {
     await see(2);
     expect(isOff(approve())).toBe(false);
     await userEvent.click(approve());
-    expect(gateway.asked("approvals/decide-plan")).toEqual([
-      { parts: [1, 2, 3].map((number) => ({ approvalId: `apr_${number}`, challenge: `once-apr_${number}` })) },
-    ]);
+    const parts = [1, 2, 3].map((number) => ({ approvalId: `apr_${number}`, challenge: `once-apr_${number}` }));
+    await waitFor(() => expect(gateway.asked("approvals/decide-plan")).toEqual([{ parts }]));
   });
 
   test("has the passkey sign the list of the digests that this browser computed", async () => {
