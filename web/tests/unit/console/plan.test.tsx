@@ -101,6 +101,7 @@ describe("the page of a plan", () => {
     await userEvent.click(approve());
     const statements = questions.map(({ statement }) => sha256(canonicalText(statement)).digest("hex"));
     const signed = sha256(canonicalText({ type: "countersign.plan", v: 1, statements })).digest("base64url");
+    await waitFor(() => expect(gateway.environment.askPasskey).toHaveBeenCalled());
     expect(gateway.environment.askPasskey.mock.calls[0]?.[0]).toMatchObject({
       challenge: signed,
       userVerification: "required",
