@@ -165,6 +165,10 @@ class InferenceBroker:
             and self._may_ask(lease.session, lease.conversation, lease.model)
         )
 
+    def has_connection(self, lease: Lease, connection_id: str) -> bool:
+        """Whether a page of the lease's session is still connected."""
+        return self._connections.connection(lease.session.id, connection_id) is not None
+
     def judge_again(self) -> None:
         """A label rose or the policy changed: void for good what no longer stands, and abort what streams under it."""
         for lease in self._leases.values():

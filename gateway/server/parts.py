@@ -21,12 +21,12 @@ from gateway.runtime.inference import InferenceBroker, Lease
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.ports import ConsoleSession, Entropy, ReadinessRecords, Toolbox
 from gateway.server.access import Access, Identity, Site
+from gateway.server.answers import Streams
 from gateway.server.assets import WebApp
 from gateway.server.call_files import CallFiles
 from gateway.server.cookies import CookieJar
 from gateway.server.mcp.client_site import ClientSite
 from gateway.server.receipts import Receipts
-from gateway.server.relay import Streams
 
 
 class Socket(Protocol):

@@ -1,7 +1,8 @@
 """Relays a model's answer to the browser: bytes as they come, until the answer ends or the lease is revoked.
 
 Three events race: the end of the answer, a disconnect of the peer, and a revocation of the lease (sign-out, cancel, end of
-the turn). In each case the upstream request is closed before this one ends, which makes the sidecar stop generating.
+the turn). In each case the upstream request is closed before this one ends, which makes the sidecar stop generating. The one
+exception is a page that is loaded again: its answer goes on without a reader, until the page asks for it once more.
 """
 
 from __future__ import annotations
@@ -10,8 +11,6 @@ import asyncio
 import contextlib
 import logging
 import re
-from collections import Counter
-from collections.abc import Generator
 from dataclasses import replace
 
 import orjson
@@ -21,10 +20,8 @@ from starlette.types import Message, Receive, Scope, Send
 from gateway.core.errors import GatewayError
 from gateway.runtime.inference import InferenceBroker, Lease
 from gateway.runtime.usage import NOTHING_RESERVED, Reservation
+from gateway.server.answers import LiveAnswer, Streams, wait_for_disconnect
 from gateway.server.responses import HttpError, describe, openai_error, refuse_as_openai
-
-STREAMS_PER_SESSION = 4
-"""Concurrent answers of one session. A turn needs one; a sidecar with one slot queues the others."""
 
 CLOSING_SECONDS = 1.0
 """Seconds for a last event to a peer that may have stopped reading."""
@@ -62,28 +59,6 @@ _BROKEN = HttpError(502, "model_error", "the model broke off")
 _log = logging.getLogger(__name__)
 
 
-class Streams:
-    """The number of concurrent answers of each session."""
-
-    def __init__(self) -> None:
-        self._open: Counter[str] = Counter()
-
-    def is_full(self, session_id: str) -> bool:
-        """Whether one more would be too many."""
-        return self._open[session_id] >= STREAMS_PER_SESSION
-
-    @contextlib.contextmanager
-    def counted(self, session_id: str) -> Generator[None]:
-        """Count one answer while the context lasts."""
-        self._open[session_id] += 1
-        try:
-            yield
-        finally:
-            self._open[session_id] -= 1
-            if not self._open[session_id]:
-                del self._open[session_id]
-
-
 class _UpstreamFault(Exception):
     """The upstream answered with a status that concerns the upstream itself, or with a web page, or its answer had no end."""
 
@@ -101,6 +76,7 @@ class Relay(Response):
         body: bytes,
         nonce: str = "",
         reserved: Reservation = NOTHING_RESERVED,
+        answer: LiveAnswer | None = None,
     ) -> None:
         super().__init__()
         self._broker = broker
@@ -110,6 +86,7 @@ class Relay(Response):
         self._asked = body
         self._nonce = nonce
         self._reserved = reserved
+        self._answer = answer
         self._begun_as: str | None = None
         self._tail = b""
         self._passed_on = 0
@@ -117,19 +94,26 @@ class Relay(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
         outcome = "aborted"
+        if self._answer is not None:
+            self._streams.keep(self._lease.turn.id, self._answer)
         try:
             with self._streams.counted(self._lease.session.id):
-                outcome = await self._race(scope, receive, send)
+                outcome = await self._race(scope, receive, send if self._answer is None else self._answer.attach(send))
         finally:
+            if self._answer is not None:
+                self._answer.end(is_whole=outcome == "completed")
+                self._streams.forget_later(self._lease.turn.id, self._answer)
             await self._record(outcome)
 
     async def _race(self, scope: Scope, receive: Receive, send: Send) -> str:
         pump = asyncio.ensure_future(self._pump(send))
-        gone = asyncio.ensure_future(_wait_for_disconnect(receive))
+        gone = asyncio.ensure_future(wait_for_disconnect(receive))
         revoked = asyncio.ensure_future(self._lease.revoked.wait())
         racers = (pump, gone, revoked)
         try:
             await asyncio.wait(racers, return_when=asyncio.FIRST_COMPLETED)
+            if gone.done() and not pump.done() and not revoked.done() and self._answer is not None:
+                await self._answer.outlive_its_page(self._broker, (pump, revoked))
         finally:
             for racer in racers:
                 racer.cancel()
@@ -199,12 +183,6 @@ class Relay(Response):
         except GatewayError:
             # The answer is sent already. The ledger has the token's issue, with its session and model.
             _log.exception("the end of an inference request could not be recorded")
-
-
-async def _wait_for_disconnect(receive: Receive) -> None:
-    message: Message = {"type": ""}
-    while message["type"] != "http.disconnect":
-        message = await receive()
 
 
 def _body(chunk: bytes, *, more: bool) -> Message:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from playwright.async_api import Locator, Page, expect
 
 from gateway.adapters.inference.scripted import Reply
 from tests.e2e.appearance import check_appearance
-from tests.e2e.person import PHONE, Person, answers, approval_dock, call_card, call_tool, expect_idle, send
+from tests.e2e.person import PHONE, TIMEOUT_MS, Person, answers, approval_dock, call_card, call_tool, expect_idle, send
 from tests.e2e.scripted_server import ScriptedServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -203,18 +205,70 @@ async def test_no_page_reported_a_violation(person: Person) -> None:
     await person.check_no_violations()
 
 
-async def test_what_came_of_an_answer_survives_a_reload_in_mid_stream(shell: Page, model: ScriptedServer) -> None:
-    model.will_answer(Reply("Once upon a time " * 20, stalls_after=12))
+STORY = "Once upon a time " * 20
+"""Long enough to be read while it comes."""
+
+
+async def test_a_reload_in_mid_stream_keeps_the_answer_which_goes_on_by_itself(shell: Page, model: ScriptedServer) -> None:
+    goes_on = asyncio.Event()
+    model.will_answer(Reply(STORY, stalls_after=12, goes_on=goes_on))
+    asked = len(model.asked)
     await send(shell, "tell me a story")
+    await expect(answers(shell)).to_contain_text("Once upon a time")
+    await shell.wait_for_function("() => Object.keys(localStorage).some((name) => name.startsWith('partial:'))")
+    for _ in range(2):
+        await shell.reload()
+        await expect(answers(shell)).to_contain_text("Once upon a time")
+        await expect(shell.get_by_role("button", name="Stop")).to_be_visible()
+        await expect(shell.get_by_text("This answer was interrupted")).to_be_hidden()
+    goes_on.set()
+    await expect(answers(shell)).to_have_text(STORY.strip())
+    await expect_idle(shell)
+    assert len(model.asked) == asked + 1, "the model was asked for it more than once"
+
+
+async def test_an_answer_that_goes_on_after_a_reload_is_stopped_as_any_other(shell: Page, model: ScriptedServer) -> None:
+    model.will_answer(Reply(STORY, stalls_after=12))
+    await send(shell, "tell me another story")
     await expect(answers(shell)).to_contain_text("Once upon a time")
     await shell.wait_for_function("() => Object.keys(localStorage).some((name) => name.startsWith('partial:'))")
     await shell.reload()
     await expect(answers(shell)).to_contain_text("Once upon a time")
-    await expect(shell.get_by_text("This answer was interrupted")).to_be_visible()
-    model.will_answer(Reply("Once upon a time there was an end."))
-    await shell.get_by_role("button", name="Continue", exact=True).click()
-    await expect(answers(shell).last).to_have_text("Once upon a time there was an end.")
+    await shell.get_by_role("button", name="Stop").click()
     await expect_idle(shell)
+    await expect(answers(shell)).to_contain_text("Once upon a time")
+    await expect(answers(shell)).to_contain_text("Stopped here.")
+    async with asyncio.timeout(TIMEOUT_MS / 1000):
+        while model.open_streams:
+            await asyncio.sleep(0.02)
+
+
+async def test_what_ran_before_a_reload_does_not_run_again_when_the_answer_goes_on(
+    person: Person, shell: Page, model: ScriptedServer
+) -> None:
+    person.write_file("notes/read-once.txt", "Only once.\n")
+    model.will_answer(Reply(calls=(("read_file", {"path": "notes/read-once.txt"}),)), Reply(STORY, stalls_after=12))
+    await send(shell, "read notes/read-once.txt")
+    await expect(answers(shell)).to_contain_text("Once upon a time")
+    await shell.reload()
+    await expect(answers(shell)).to_contain_text("Once upon a time")
+    await shell.get_by_role("button", name="Stop").click()
+    await expect_idle(shell)
+    assert await person.recorded_calls(shell) == ["read_file ok"]
+
+
+async def test_another_tab_is_asked_whether_the_answer_goes_on_there(person: Person, shell: Page, model: ScriptedServer) -> None:
+    model.will_answer(Reply(STORY, stalls_after=12), Reply("The end."))
+    await send(shell, "tell me a story for later")
+    await expect(answers(shell)).to_contain_text("Once upon a time")
+    address = shell.url
+    await shell.goto("about:blank")
+    other = await person.context.new_page()
+    await other.goto(address)
+    await expect(other.get_by_text("This answer was interrupted")).to_be_visible()
+    await other.get_by_role("button", name="End it").click()
+    await expect_idle(other)
+    await other.close()
 
 
 async def test_a_turn_that_another_tab_took_over_settles_here_and_can_be_taken_back(person: Person, shell: Page) -> None:

@@ -91,17 +91,6 @@ async def test_a_reload_brings_the_waiting_call_back_and_the_turn_goes_on_from_i
     assert not person.has_file(OLD)
 
 
-async def test_a_reload_while_words_stream_keeps_the_question_and_offers_to_continue(shell: Page, model: ScriptedServer) -> None:
-    model.will_answer(Reply("Once upon a time " * 20, stalls_after=12), Reply("The end."))
-    await send(shell, "tell me a story")
-    await expect(answers(shell)).to_contain_text("Once upon a time")
-    await shell.reload()
-    await expect(shell.get_by_role("article", name="You")).to_have_text("tell me a story")
-    await shell.get_by_role("button", name="Continue", exact=True).click()
-    await expect(answers(shell)).to_have_text("The end.")
-    await expect_idle(shell)
-
-
 @pytest.mark.requirement("002-19", "stop closes the model's stream")
 @pytest.mark.requirement("002-45", "stop cancels decoding at the model's server")
 async def test_stop_ends_the_stream_at_the_model_and_keeps_what_was_said(shell: Page, model: ScriptedServer) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, cast
 
@@ -14,23 +12,17 @@ import pytest
 import pytest_asyncio
 
 from gateway.core.errors import LedgerUnavailable
-from gateway.core.ledger import CallClosed, CallIntended, InferenceFinished
+from gateway.core.ledger import CallClosed, CallIntended
 from gateway.core.local_tools import RESPOND
 from gateway.core.model import ModelRef, ToolCall
 from gateway.runtime.binding import Proposal
 from gateway.runtime.ports import ModelPhase
-from gateway.server.relay import ANSWER_BYTES, STREAMS_PER_SESSION
+from gateway.server.answers import STREAMS_PER_SESSION
+from gateway.server.relay import ANSWER_BYTES
 from tests.fakes.inference import TINY
 from tests.fakes.policy import TablePolicy
-from tests.server.conftest import PATIENCE, Running, ScriptedStream, Turn
-
-EVENTS = (
-    b'data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n',
-    b'data: {"choices":[{"delta":{"content":"lo \\"completion_tokens\\": 999"}}]}\n\n',
-    b'data: {"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":7,"total_tokens":19}}\n\n',
-    b"data: [DONE]\n\n",
-)
-ASKED: dict[str, Any] = {"messages": [{"role": "user", "content": "hello"}], "stream": True}
+from tests.server.conftest import PATIENCE, Running, Turn
+from tests.server.streamed import ASKED, EVENTS, finished, recorded, script, streaming
 
 
 @pytest_asyncio.fixture
@@ -44,40 +36,6 @@ def declared(turn: Turn, name: str, **changes: Any) -> dict[str, Any]:
     spec = turn.snapshot.by_name[name].spec
     function = {"name": name, "description": spec.description, "parameters": spec.param_schema, **changes}
     return {"type": "function", "function": function}
-
-
-def script(turn: Turn, *chunks: bytes | Exception | None, status: int = 200, content_type: str = "text/event-stream") -> None:
-    turn.running.backend.stream = ScriptedStream(status, content_type)
-    for chunk in chunks:
-        turn.running.backend.stream.queue.put_nowait(chunk)
-
-
-def finished(turn: Turn) -> list[InferenceFinished]:
-    return [entry for entry in turn.running.ledger.entries if isinstance(entry, InferenceFinished)]
-
-
-@asynccontextmanager
-async def streaming(turn: Turn) -> AsyncGenerator[aiohttp.ClientResponse]:
-    """A request whose answer has begun and goes on until a test ends it."""
-    script(turn, EVENTS[0])
-    url = f"http://127.0.0.1:{turn.running.port}/v1/chat/completions"
-    headers = {"Host": turn.running.agent.removeprefix("http://"), **turn.bearer}
-    async with (
-        asyncio.timeout(PATIENCE),
-        aiohttp.ClientSession() as client,
-        client.post(url, json=ASKED, headers=headers) as response,
-    ):
-        assert await response.content.readuntil(b"\n\n") == EVENTS[0]
-        yield response
-
-
-async def recorded(turn: Turn) -> InferenceFinished:
-    """The entry of the one request, once it is there."""
-    async with asyncio.timeout(PATIENCE):
-        while not finished(turn):
-            await asyncio.sleep(0)
-    (entry,) = finished(turn)
-    return entry
 
 
 # ── passing on ──

@@ -38,12 +38,14 @@ SCRIPTED: Final = ModelInfo(
 class Reply:
     """One answer: text, calls of declared tools as (name, arguments), or both.
 
-    With `stalls_after`, a stream stops after that many pieces and waits until it is abandoned, like a model that is thinking.
+    With `stalls_after`, a stream stops after that many pieces, like a model that is thinking: until it is abandoned, or until
+    `goes_on` is set.
     """
 
     text: str = ""
     calls: tuple[tuple[str, Mapping[str, Json]], ...] = ()
     stalls_after: int | None = None
+    goes_on: asyncio.Event | None = None
 
 
 Script = Callable[[Mapping[str, Any]], Reply]
@@ -68,12 +70,13 @@ class _ScriptedStream:
     content_type: str
     pieces: Sequence[bytes]
     stalls_after: int | None
+    goes_on: asyncio.Event | None = None
     status: int = 200
 
     async def chunks(self) -> AsyncGenerator[bytes]:
         for number, piece in enumerate(self.pieces):
             if number == self.stalls_after:
-                await asyncio.Event().wait()
+                await (self.goes_on or asyncio.Event()).wait()
             # A turn for everybody else, cancellation included, as every real answer gives.
             await asyncio.sleep(0)
             yield piece
@@ -135,7 +138,7 @@ def _perform(reply: Reply, request: Mapping[str, Any], model: str) -> _ScriptedS
             message["tool_calls"] = [_call(index, name, arguments) for index, (name, arguments) in enumerate(reply.calls)]
         choice = {"index": 0, "message": message, "finish_reason": finish}
         whole = orjson.dumps({**head, "object": "chat.completion", "choices": [choice], "usage": usage})
-        return _ScriptedStream("application/json", [whole], reply.stalls_after)
+        return _ScriptedStream("application/json", [whole], reply.stalls_after, reply.goes_on)
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
     deltas += [{"content": reply.text[start : start + PIECE]} for start in range(0, len(reply.text), PIECE)]
     deltas += [
@@ -148,7 +151,7 @@ def _perform(reply: Reply, request: Mapping[str, Any], model: str) -> _ScriptedS
         {**head, "choices": [], "usage": usage},
     ]
     lines = [b"data: %b\n\n" % orjson.dumps(event) for event in events]
-    return _ScriptedStream("text/event-stream", [*lines, b"data: [DONE]\n\n"], reply.stalls_after)
+    return _ScriptedStream("text/event-stream", [*lines, b"data: [DONE]\n\n"], reply.stalls_after, reply.goes_on)
 
 
 def _call(index: int, name: str, arguments: Mapping[str, Json]) -> dict[str, Any]:

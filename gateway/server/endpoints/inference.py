@@ -18,6 +18,7 @@ from gateway.core.local_tools import RESPOND
 from gateway.core.model import Snapshot
 from gateway.core.vocabulary import InferenceRefusal, PermissionMode
 from gateway.runtime.inference import Lease
+from gateway.server.answers import KeptReply, LiveAnswer
 from gateway.server.parts import RequestContext
 from gateway.server.relay import BYTES_PER_TOKEN, REVOKED, Relay
 from gateway.server.responses import HttpError, answer, refuse_as_openai
@@ -75,17 +76,24 @@ async def _relay(context: RequestContext, path: str, judged: dict[str, Json] | H
     # Once more: the body took its time to arrive.
     if not broker.stands(lease):
         return await _refuse(context, REVOKED, InferenceRefusal.TOKEN)
-    if streams.is_full(lease.session.id):
-        return await _refuse(context, _BUSY, InferenceRefusal.QUOTA)
     # Encoded again from the checked values, so that another parser cannot read the body differently.
     body = orjson.dumps(judged)
+    is_stream = path == CHAT and judged.get("stream") is True
+    # A page that was loaded again may write the same members in another order.
+    asked = orjson.dumps(judged, option=orjson.OPT_SORT_KEYS)
+    kept = streams.take_up(lease.turn.id, asked, broker) if is_stream else None
+    if kept is not None:
+        return KeptReply(kept, lease)
+    if streams.is_full(lease.session.id):
+        return await _refuse(context, _BUSY, InferenceRefusal.QUOTA)
     answer_tokens = max((int(judged[name]) for name in _LIMITS if name in judged), default=0)
     try:
         reserved = await broker.reserve_tokens(lease, prompt_tokens + answer_tokens)
     except TooManyRequests as refusal:
         return await _refuse(context, HttpError(429, "quota_exceeded", refusal.message), InferenceRefusal.QUOTA)
     nonce = broker.begin(lease) if path == CHAT else ""
-    return Relay(broker=broker, streams=streams, lease=lease, path=path, body=body, nonce=nonce, reserved=reserved)
+    answer = LiveAnswer(lease, asked) if is_stream else None
+    return Relay(broker=broker, streams=streams, lease=lease, path=path, body=body, nonce=nonce, reserved=reserved, answer=answer)
 
 
 async def _refuse(context: RequestContext, fault: HttpError, reason: InferenceRefusal) -> Response:

@@ -31,6 +31,7 @@ export function Announcements({ workspace, state }: { readonly workspace: Worksp
 function sentenceFor(event: AgentEvent, actions: readonly string[]): string | null {
   switch (event.type) {
     case "turn:begun":
+    case "turn:resumed":
       return t`Responding.`;
     case "action:begun":
       return actions.length > 0

@@ -3,14 +3,16 @@ import { chatOver } from "../../agent/chat.ts";
 import { advance, type Conversation, emptyConversation, restore as restoreLog } from "../../agent/conversation.ts";
 import type { AgentEvent } from "../../agent/events.ts";
 import type { ProposedCall } from "../../agent/lane.ts";
-import { type Message, recall } from "../../agent/messages.ts";
+import { type Message, recall, unanswered } from "../../agent/messages.ts";
 import type { Begun, TurnRunner } from "../../agent/runner.ts";
 import type { ConversationOpened, ModelInfo, OpenTurn } from "../../protocol/generated.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { PartialAnswer } from "./partial-answer.ts";
 import { type AnswerFigures, addFigures, personalChat, withRoom } from "./personal-chat.ts";
+import { ResumedText } from "./resumed-text.ts";
 import type { Settings } from "./settings.ts";
 import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
+import { TurnsUnderWay } from "./turns-under-way.ts";
 
 /** How often a page looks whether a turn that another tab holds is over. */
 const WATCH_MS = 3_000;
@@ -46,6 +48,8 @@ export class OpenConversation {
   /** The turn that another tab holds, until it is over there or taken back. */
   #watchedTurn: string | null = null;
   readonly #partial: PartialAnswer;
+  readonly #resumed = new ResumedText();
+  readonly #turnsUnderWay: TurnsUnderWay;
 
   constructor(
     id: string,
@@ -57,6 +61,7 @@ export class OpenConversation {
     this.id = id;
     this.queue = new MessageQueue(id, environment.kept);
     this.#partial = new PartialAnswer(id, environment);
+    this.#turnsUnderWay = new TurnsUnderWay(environment.keptInTab);
     this.#client = client;
     this.#environment = environment;
     this.#settings = settings;
@@ -87,15 +92,30 @@ export class OpenConversation {
     this.#recalled = recall(messages, calls);
     this.#runner = null;
     this.#log = restoreLog(messages, calls, openTurn?.turnId ?? null);
-    const begun = this.#partial.of(messages.at(-1));
-    if (begun !== null) this.#log = advance(this.#log, { type: "assistant:said", content: begun, stopped: true });
+    const begun = this.#partial.of(messages.at(-1)) ?? "";
     this.#unfinishedTurn = openTurn ? { turn: openTurn, elsewhere: openTurn.snapshot === undefined } : null;
     this.#models = models;
+    if (openTurn?.snapshot === undefined) this.#turnsUnderWay.end(this.id);
+    // A call that waits for a person, or runs, is waited for at once.
+    const isLive = calls.some((view) => view.turnId === openTurn?.turnId && view.state !== "closed");
+    const goesOn = openTurn?.snapshot !== undefined && (isLive || this.#mayTakeUp(openTurn));
+    const shown: readonly AgentEvent[] = goesOn
+      ? this.#resumed.begin(begun)
+      : [{ type: "assistant:said", content: begun, stopped: true }];
+    for (const event of shown) this.#log = advance(this.#log, event);
     this.#onChange(null);
     if (this.#unfinishedTurn?.elsewhere) void this.#watch(this.#unfinishedTurn.turn.turnId);
-    // A call that waits for a person, or runs, is waited for at once. Asking the model again is for the person to say.
-    const isLive = calls.some((view) => view.turnId === openTurn?.turnId && view.state !== "closed");
-    if (isLive && openTurn?.snapshot !== undefined) void this.continueTurn(models);
+    if (goesOn) void this.continueTurn(models);
+  }
+
+  /**
+   * Whether the model is asked again without a word of the person: for a turn that this tab ran until it was loaded again, where
+   * each call has its result. One that was proposed and never sent, and a turn of another tab, are for the person to go on with.
+   */
+  #mayTakeUp({ turnId, modelId }: OpenTurn): boolean {
+    const isModelThere = this.#models.some(({ id }) => id === modelId);
+    if (!isModelThere || unanswered(this.#recalled, turnId).length > 0) return false;
+    return this.#turnsUnderWay.takeUp(this.id, turnId);
   }
 
   /** Whether the message reached the gateway; the turn then goes on by itself. */
@@ -174,11 +194,18 @@ export class OpenConversation {
   }
 
   /** Something happened that concerns this conversation. */
-  apply(event: AgentEvent): void {
-    this.#log = advance(this.#log, event);
-    if (event.type === "turn:ended") this.queue.stopSteering();
-    this.#partial.follow(event, this.#log);
-    this.#onChange(event);
+  apply(happened: AgentEvent): void {
+    for (const event of this.#resumed.translate(happened)) {
+      this.#log = advance(this.#log, event);
+      if (event.type === "turn:begun" || event.type === "turn:resumed")
+        this.#turnsUnderWay.begin(this.id, event.turnId);
+      if (event.type === "turn:ended") {
+        this.queue.stopSteering();
+        this.#turnsUnderWay.end(this.id);
+      }
+      this.#partial.follow(event, this.#log);
+      this.#onChange(event);
+    }
   }
 
   /** The page has a new connection; `opened` is what the gateway says about this conversation on it. */

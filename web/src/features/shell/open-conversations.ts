@@ -1,7 +1,9 @@
 import type { AgentEvent } from "../../agent/events.ts";
+import type { ModelInfo } from "../../protocol/generated.ts";
 import { OpenConversation } from "./open-conversation.ts";
 import type { Settings } from "./settings.ts";
 import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
+import { TurnsUnderWay } from "./turns-under-way.ts";
 
 /** Told of every change in a conversation; `event` is null when the log was replaced as a whole. */
 export type ChangeListener = (conversationId: string, event: AgentEvent | null) => void;
@@ -35,6 +37,20 @@ export class OpenConversations {
 
   close(id: string): void {
     this.#byId.delete(id);
+  }
+
+  /** Have the turns go on that this tab ran in other conversations before it was loaded again. */
+  async takeUpOthers(models: readonly ModelInfo[]): Promise<void> {
+    const ids = new TurnsUnderWay(this.#environment.keptInTab).conversationIds;
+    for (const id of ids.filter((each) => !this.#byId.has(each))) {
+      try {
+        const opened = await this.#client.call("conversations/open", { conversationId: id });
+        if (!this.#byId.has(id)) await this.create(id).restore(opened, models);
+      } catch {
+        // It is gone, or the gateway is away. It is there for the person to open.
+        this.close(id);
+      }
+    }
   }
 
   /** Pass on what the gateway announces, until the functions that are returned are called. */

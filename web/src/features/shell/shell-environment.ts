@@ -48,6 +48,8 @@ export interface ShellEnvironment {
   readonly address: ConversationAddress;
   readonly drafts: Drafts;
   readonly kept: KeptTexts;
+  /** The same for this tab alone, until it is closed. */
+  readonly keptInTab: KeptTexts;
   readonly notifier: Notifier;
   /** Let two notes be heard, once for each name in all pages of the shell together, where the browser allows sound. */
   ring(name: string): void;
@@ -87,7 +89,7 @@ const CONSOLE_WINDOW_FEATURES = "popup,width=560,height=820";
 /** The browser itself. */
 export function browserShell(): ShellEnvironment {
   restoreAddress();
-  const kept = storedTexts();
+  const kept = storedTexts(() => window.localStorage);
   return {
     createClient: () =>
       connectTo<AgentMethods, AgentNotifications>({
@@ -142,6 +144,7 @@ export function browserShell(): ShellEnvironment {
     },
     drafts: draftsIn(kept),
     kept,
+    keptInTab: storedTexts(() => window.sessionStorage),
     notifier: browserNotifier(kept),
     ring: (name) => {
       import("./chime.ts").then(
@@ -208,12 +211,12 @@ function draftsIn(kept: KeptTexts): Drafts {
 }
 
 /** Storage may be forbidden or full; then a text lives as long as the page. */
-function storedTexts(): KeptTexts {
+function storedTexts(storage: () => Storage): KeptTexts {
   const written = new Map<string, string>();
   return {
     read: (name) => {
       try {
-        return written.get(name) ?? window.localStorage.getItem(name) ?? "";
+        return written.get(name) ?? storage().getItem(name) ?? "";
       } catch {
         return written.get(name) ?? "";
       }
@@ -221,8 +224,8 @@ function storedTexts(): KeptTexts {
     write: (name, text) => {
       written.set(name, text);
       try {
-        if (text === "") window.localStorage.removeItem(name);
-        else window.localStorage.setItem(name, text);
+        if (text === "") storage().removeItem(name);
+        else storage().setItem(name, text);
       } catch {
         // Kept above.
       }

@@ -111,6 +111,7 @@ export class Workspace {
       this.#session = await client.call("session/describe", {});
       await this.#index.loadNewest();
       await this.open(this.environment.address.read());
+      await this.#opened.takeUpOthers(this.#session.models);
     });
     // The first message should not have to wait for the loop; if it cannot be had now, that message asks again.
     this.environment.whenIdle(() => void this.environment.loadLoop().catch(() => undefined));

@@ -3,10 +3,11 @@ import type { WorkspaceState } from "../../../src/features/shell/workspace-state
 import type { ToolRequest, ToolResult } from "../../../src/protocol/generated.ts";
 import { pageOf, ScriptedClient } from "./scripted-client.ts";
 
-/** A workspace over a scripted connection, with what its address names on the screen. */
-export async function start(client: ScriptedClient, replies: string[] = [], place: string | null = null) {
+/** A workspace over a scripted connection, with what its address names on the screen. `marks`: turns that the tab ran before. */
+export async function start(client: ScriptedClient, replies: string[] = [], place: string | null = null, marks = "") {
   const page = pageOf(client, replies);
   page.environment.address.write(place);
+  page.environment.keptInTab.write("turns-under-way", marks);
   const workspace = new Workspace(page.environment);
   await workspace.start();
   return { workspace, ...page };

@@ -144,6 +144,7 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
   const told: string[] = [];
   const rung: string[] = [];
   const kept = new Map<string, string>();
+  const keptInTab = new Map<string, string>();
   const drafts = new Map<string | null, string>();
   let address: string | null = null;
   const addressListeners = new Set<() => void>();
@@ -195,6 +196,10 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
     },
     ring: (name) => void rung.push(name),
     kept: { read: (name) => kept.get(name) ?? "", write: (name, text) => void kept.set(name, text) },
+    keptInTab: {
+      read: (name) => keptInTab.get(name) ?? "",
+      write: (name, text) => void keptInTab.set(name, text),
+    },
     drafts: { read: (id) => drafts.get(id) ?? "", write: (id, text) => void drafts.set(id, text) },
   };
   return {

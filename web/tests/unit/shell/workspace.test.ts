@@ -209,6 +209,39 @@ describe("coming back", () => {
     expect(workspace.getState().unfinishedTurn).toBeNull();
   });
 
+  test("one that this tab ran until it was loaded again goes on by itself, three times at most", async () => {
+    const client = new ScriptedClient({
+      "conversations/open": () => ({ ...opened(true), messages: opened(true).messages.slice(0, 1) }),
+    });
+    const marks = JSON.stringify({ cnv_1: { turnId: "trn_1", times: 2 } });
+    const { workspace } = await start(client, ['{"answer":"Which one?"}'], "cnv_1", marks);
+    const state = await until(workspace, ({ busy, log }) => !busy && log.entries.length > 1);
+    expect(state.log.entries.at(-1)).toMatchObject({ text: "Which one?" });
+    const marksAfter = JSON.stringify({ cnv_1: { turnId: "trn_1", times: 3 } });
+    const again = await start(client, [], "cnv_1", marksAfter);
+    expect(again.workspace.getState()).toMatchObject({ busy: false, unfinishedTurn: { elsewhere: false } });
+  });
+
+  test("what was proposed and never sent is not sent without the person", async () => {
+    const client = new ScriptedClient({ "conversations/open": () => opened(true) });
+    const marks = JSON.stringify({ cnv_1: { turnId: "trn_1", times: 0 } });
+    const { workspace } = await start(client, [], "cnv_1", marks);
+    expect(workspace.getState()).toMatchObject({ busy: false, unfinishedTurn: { elsewhere: false } });
+    expect(client.paramsOf("tools/invoke")).toEqual([]);
+  });
+
+  test("a turn that this tab ran in another conversation goes on too", async () => {
+    const client = new ScriptedClient({
+      "conversations/open": ({ conversationId }: { conversationId?: string }) =>
+        conversationId === "cnv_1"
+          ? { ...opened(true), messages: opened(true).messages.slice(0, 1) }
+          : { conversation: conversationOf("cnv_2"), messages: [] },
+    });
+    const marks = JSON.stringify({ cnv_1: { turnId: "trn_1", times: 0 }, cnv_3: "?" });
+    await start(client, ['{"answer":"Which one?"}'], "cnv_2", marks);
+    await expect.poll(() => client.paramsOf("messages/append")).toMatchObject([{ message: { content: "Which one?" } }]);
+  });
+
   test("or left as it is, and then nothing of it runs on", async () => {
     const client = new ScriptedClient({ "conversations/open": () => opened(true) });
     const { workspace } = await start(client, [], "cnv_1");

@@ -1,0 +1,219 @@
+"""Answers under way: how many of them a session has, and those that go on while their page is loaded again.
+
+A page that is loaded again loses its answer in mid-stream, asks for it once more in the same turn, and would pay for it twice.
+So an answer whose page is gone, socket and all, goes on for as long as its turn waits to be re-bound. The same request of the
+same turn gets it from its first byte; another request of that turn, or the turn's end, ends it. A page that only has had enough
+is still connected, and its answer ends at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Generator
+from typing import Any, Final
+
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from gateway.runtime.inference import InferenceBroker, Lease
+from gateway.server.responses import HttpError, refuse_as_openai
+
+STREAMS_PER_SESSION = 4
+"""Concurrent answers of one session. A turn needs one; a sidecar with one slot queues the others."""
+
+KEPT_BYTES: Final = 4 << 20
+"""Bytes of an answer that can be given again: some 20,000 streamed tokens."""
+
+KEPT_SECONDS: Final = 30.0
+"""How long an answer waits for its page: as long as a turn, unless an operator lets turns wait longer."""
+
+PARTING_SECONDS: Final = 0.5
+"""A page that is left closes its socket and its requests together; the gateway may hear of the request first."""
+
+_LOST = HttpError(502, "model_error", "the model broke off")
+
+
+class LiveAnswer:
+    """One streamed answer as far as it has come. Its `Relay` feeds it and ends it; one `KeptReply` at a time reads it."""
+
+    def __init__(self, lease: Lease, asked: bytes) -> None:
+        self.asked = asked
+        self.is_read = False
+        self._lease = lease
+        self._page = ""
+        self._read_from(lease)
+        self._messages: list[Message] = []
+        self._bytes = 0
+        self._receiver: Send | None = None
+        self._is_over = False
+        self._is_given_up = False
+        self._grown = asyncio.Event()
+        self._stirred = asyncio.Event()
+
+    @property
+    def stands(self) -> bool:
+        """Whether all of it so far is here, and may still be given."""
+        return not self._is_given_up and self._bytes <= KEPT_BYTES and not self._lease.revoked.is_set()
+
+    # ── whoever feeds it ──
+
+    def attach(self, send: Send) -> Send:
+        """Pass everything on to the peer that asked, and keep it. Gives what to send with."""
+        self._receiver = send
+        return self._take
+
+    async def _take(self, message: Message) -> None:
+        self._bytes += len(message.get("body", b""))
+        if self._bytes <= KEPT_BYTES:
+            self._messages.append(message)
+        else:
+            self._messages.clear()
+            if self._receiver is None:
+                self.give_up()
+        self._grown.set()
+        if self._receiver is not None:
+            await self._receiver(message)
+
+    def end(self, *, is_whole: bool) -> None:
+        """Nothing more comes. What broke off is asked for anew."""
+        self._is_over = True
+        self._is_given_up |= not is_whole
+        self._grown.set()
+
+    async def outlive_its_page(self, broker: InferenceBroker, ends: tuple[asyncio.Future[Any], ...]) -> None:
+        """The peer that asked is gone. Return once the answer is of no use to anybody, or one of the `ends` has come."""
+        self._receiver = None
+        while self.stands:
+            is_here = broker.has_connection(self._lease, self._page)
+            seconds = None if self.is_read else PARTING_SECONDS if is_here else KEPT_SECONDS
+            self._stirred.clear()
+            stirred = asyncio.ensure_future(self._stirred.wait())
+            done, _ = await asyncio.wait({*ends, stirred}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            stirred.cancel()
+            if not done and not (is_here and not broker.has_connection(self._lease, self._page)):
+                self.give_up()
+            if not done.isdisjoint(ends):
+                return
+
+    # ── whoever reads it ──
+
+    def is_left(self, broker: InferenceBroker) -> bool:
+        """Whether nobody reads it: its peer is gone, or its page, of which the socket may be missed first."""
+        return not self.is_read and (self._receiver is None or not broker.has_connection(self._lease, self._page))
+
+    def read_by(self, lease: Lease) -> None:
+        """A page has come for it."""
+        self.is_read = True
+        self._read_from(lease)
+        self._stirred.set()
+
+    async def follow(self, send: Send) -> bool:
+        """Send all of it from its start, and what still comes, until no more does. Gives whether there was anything to send."""
+        place = 0
+        while True:
+            while place < len(self._messages):
+                await send(self._messages[place])
+                place += 1
+            if self._is_over or self._is_given_up:
+                break
+            self._grown.clear()
+            await self._grown.wait()
+        if self._messages and self._messages[-1].get("more_body", True):
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        return place > 0
+
+    def leave(self) -> None:
+        """The page that read it is gone, before the end."""
+        self.is_read = False
+        self._stirred.set()
+
+    def give_up(self) -> None:
+        """Nobody will ask for it again."""
+        self._is_given_up = True
+        self._grown.set()
+        self._stirred.set()
+
+    def _read_from(self, lease: Lease) -> None:
+        snapshot = lease.turn.snapshot
+        self._page = "" if snapshot is None else snapshot.connection_id
+
+
+class Streams:
+    """The number of concurrent answers of each session, and the answers that wait for their page, one for each turn."""
+
+    def __init__(self) -> None:
+        self._open: Counter[str] = Counter()
+        self._kept: dict[str, LiveAnswer] = {}
+
+    def is_full(self, session_id: str) -> bool:
+        """Whether one more would be too many."""
+        return self._open[session_id] >= STREAMS_PER_SESSION
+
+    @contextlib.contextmanager
+    def counted(self, session_id: str) -> Generator[None]:
+        """Count one answer while the context lasts."""
+        self._open[session_id] += 1
+        try:
+            yield
+        finally:
+            self._open[session_id] -= 1
+            if not self._open[session_id]:
+                del self._open[session_id]
+
+    def keep(self, turn_id: str, answer: LiveAnswer) -> None:
+        """An answer begins, and may have to wait for its page."""
+        self._kept[turn_id] = answer
+
+    def forget_later(self, turn_id: str, answer: LiveAnswer) -> None:
+        """No more of it comes. One that is complete waits on for a page that has not come yet."""
+        asyncio.get_running_loop().call_later(KEPT_SECONDS, self._forget, turn_id, answer)
+
+    def take_up(self, turn_id: str, asked: bytes, broker: InferenceBroker) -> LiveAnswer | None:
+        """The answer of this turn that waits, if just this was asked. A turn that asks something else needs it no more."""
+        answer = self._kept.get(turn_id)
+        if answer is None or not answer.is_left(broker):
+            return None
+        if answer.stands and answer.asked == asked:
+            return answer
+        answer.give_up()
+        return None
+
+    def _forget(self, turn_id: str, answer: LiveAnswer) -> None:
+        if self._kept.get(turn_id) is answer:
+            del self._kept[turn_id]
+
+
+class KeptReply(Response):
+    """The answer to a request that was asked before: what the model has written since. What it took is on the first one's
+    account."""
+
+    def __init__(self, answer: LiveAnswer, lease: Lease) -> None:
+        super().__init__()
+        self._answer = answer
+        answer.read_by(lease)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        following = asyncio.ensure_future(self._answer.follow(send))
+        gone = asyncio.ensure_future(wait_for_disconnect(receive))
+        try:
+            await asyncio.wait((following, gone), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            if following.done():
+                self._answer.give_up()
+            else:
+                self._answer.leave()
+            for racer in (following, gone):
+                racer.cancel()
+            await asyncio.gather(following, gone, return_exceptions=True)
+        if not following.cancelled() and not following.result():
+            await refuse_as_openai(_LOST)(scope, receive, send)
+
+
+async def wait_for_disconnect(receive: Receive) -> None:
+    """Return once the peer is gone."""
+    message: Message = {"type": ""}
+    while message["type"] != "http.disconnect":
+        message = await receive()
