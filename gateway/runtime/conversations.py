@@ -25,6 +25,7 @@ from gateway.core.ledger import (
     MessageAppended,
 )
 from gateway.core.model import Session
+from gateway.core.titles import is_plain, tidied
 from gateway.core.untrusted_text import UntrustedTexts
 from gateway.core.vocabulary import Role
 from gateway.runtime.calls import ClosedCall
@@ -127,7 +128,7 @@ class Conversations:
         """A new, empty conversation. It starts at the session's label."""
         self._quotas.charge_storage(session)
         conversation_id = self._entropy.identifier("cnv_")
-        title = title or UNTITLED
+        title = tidied(title or "") or UNTITLED
         now, owner = self._clock.now(), session.principal.id
         exposure = Exposure(label=self._exposures.subject(session).label)
         await self._ledger.append(
@@ -180,7 +181,9 @@ class Conversations:
         return [each for each in page if held.get(each.message.conversation_id, 0) <= label], following
 
     async def rename(self, session: Session, conversation_id: str, title: str) -> None:
-        """Another title."""
+        """Another title. Raises InvalidParams for one with what nobody sees: who writes a title wants all of it shown."""
+        if not is_plain(title):
+            raise InvalidParams("a title is one line, without control characters and without characters that turn others around")
         conversation = await self.enter(session, conversation_id)
         self._quotas.charge_storage(session)
         async with self.hold(conversation):

@@ -21,6 +21,7 @@ from gateway.core.ledger import (
     MessageAppended,
 )
 from gateway.core.model import Session
+from gateway.core.titles import tidied
 from gateway.core.vocabulary import Label, Role
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.ports import Clock, Entropy, Ledger
@@ -66,7 +67,7 @@ class ConversationImports:
         label = max(label, Label(self._exposures.subject(session).label))
         exposure = Exposure(taint=1, label=label)
         await self._ledger.append(
-            ConversationOpened(now, conversation_id, owner, _tidy(title) or UNTITLED, fork_at=turns, imported=imported),
+            ConversationOpened(now, conversation_id, owner, tidied(title) or UNTITLED, fork_at=turns, imported=imported),
             ConversationTainted(now, conversation_id, owner, exposure.taint, exposure.label, ""),
             *(MessageAppended(now, owner, message) for message in messages),
         )
@@ -85,8 +86,3 @@ class ConversationImports:
             at = max(at, min(now, at if each.at is None else each.at))
             messages.append(Message(conversation_id, turn_id, index, each.role, each.content, IMPORTED, at))
         return messages
-
-
-def _tidy(title: str) -> str:
-    """A title on one line, without characters that are invisible or change the direction of those around them."""
-    return " ".join("".join(each for each in title if each.isprintable() or each.isspace()).split())

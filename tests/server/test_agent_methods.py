@@ -27,6 +27,38 @@ async def test_session_is_described_with_limits_and_models(stage: Stage) -> None
     assert [model["id"] for model in described["models"]] == ["w:tiny"], "what the policy lets this session use"
 
 
+UNSEEN_TITLES = {
+    "tabs": "a\tb",
+    "line ends": "a\nb",
+    "terminal control": "\x1b[31mred",
+    "other line ends": "a\u2028b",
+    "turned around": "a\u202etxt.exe",
+    "invisible": "a\u200bb",
+}
+
+
+@pytest.mark.parametrize("what", UNSEEN_TITLES)
+async def test_case_211_a_title_with_what_nobody_sees_is_refused_and_a_first_message_is_shown_without_it(
+    stage: Stage, what: str
+) -> None:
+    """docs/SECURITY.md case 211."""
+    agent = await open_checked(stage, "agent")
+    first = (await agent.call("conversations/open", {"title": UNSEEN_TITLES[what]}))["conversation"]
+    assert first["title"].isprintable()
+    given = {"conversationId": first["id"], "title": UNSEEN_TITLES[what]}
+    assert await refusal(agent, "conversations/rename", given) == (-32602, "invalid_params")
+    listed = await agent.call("conversations/list")
+    assert [each["title"] for each in listed["conversations"]] == [first["title"]]
+
+
+async def test_a_title_keeps_joined_emoji_and_words_of_every_language(stage: Stage) -> None:
+    agent = await open_checked(stage, "agent")
+    title = "Café\u00a0– 👩\u200d💻 plant می\u200cخواهم, שלום"
+    first = (await agent.call("conversations/open", {"title": "First"}))["conversation"]
+    renamed = await agent.call("conversations/rename", {"conversationId": first["id"], "title": title})
+    assert renamed["conversation"]["title"] == title
+
+
 @pytest.mark.requirement("002-22", "a conversation is kept, listed, forked, exported and deleted")
 async def test_conversations_are_opened_listed_renamed_forked_exported_and_deleted(stage: Stage) -> None:
     agent = await open_checked(stage, "agent")

@@ -63,7 +63,10 @@ export class ConversationIndex {
   }
 
   async rename(id: string, title: string): Promise<void> {
-    const { conversation } = await this.#client.call("conversations/rename", { conversationId: id, title });
+    const { conversation } = await this.#client.call("conversations/rename", {
+      conversationId: id,
+      title: plainTitle(title),
+    });
     this.put(conversation);
   }
 
@@ -82,7 +85,7 @@ export class ConversationIndex {
     await this.loadNewest();
     const original = this.find(id);
     const turns = (original?.inheritedTurns ?? 0) + (original?.turnCount ?? 0);
-    const title = (original?.title ?? "").slice(0, TITLE_LIMIT - COPY_SUFFIX.length) + COPY_SUFFIX;
+    const title = beginningOf(original?.title ?? "", TITLE_LIMIT - COPY_SUFFIX.length) + COPY_SUFFIX;
     return (await this.fork(id, turns, title)).conversation.id;
   }
 
@@ -105,7 +108,17 @@ export class ConversationIndex {
 export function titleFrom(text: string): string {
   const typed = text.split("\n", 1)[0] ?? "";
   const firstLine = typed.startsWith("/") ? titleOfCommand(typed) : typed;
-  return firstLine.length > TITLE_LENGTH ? `${firstLine.slice(0, TITLE_LENGTH - 1)}…` : firstLine;
+  return firstLine.length > TITLE_LENGTH ? `${beginningOf(firstLine, TITLE_LENGTH - 1)}…` : firstLine;
+}
+
+/** At most so many characters of a text. An emoji is two of JavaScript's, and half of one is none that can be sent. */
+function beginningOf(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "");
+}
+
+/** The title on one line without what is not seen, as the gateway takes it; what joins emoji and letters stays. */
+function plainTitle(title: string): string {
+  return title.replaceAll(/\s+/g, " ").replaceAll(/(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
 }
 
 /** A command is no title: what it does is. */

@@ -123,3 +123,8 @@ test.each([
 ])("a conversation that begins with %j is called %j", (text, title) => {
   expect(titleFrom(text)).toBe(title);
 });
+
+test("a title ends before an emoji that has no room, and not in the middle of it", () => {
+  const title = titleFrom(`${"a".repeat(58)}🌻${"b".repeat(9)}`);
+  expect(title).toBe(`${"a".repeat(58)}…`);
+});

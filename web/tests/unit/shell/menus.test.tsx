@@ -1,8 +1,9 @@
 // @vitest-environment jsdom
 import { screen, waitFor } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
+import { Workspace } from "../../../src/features/shell/workspace.ts";
 import { conversation, expectAccessible, openShell, prepareShell } from "./open-shell.tsx";
-import { ScriptedClient } from "./scripted-client.ts";
+import { pageOf, ScriptedClient } from "./scripted-client.ts";
 
 prepareShell();
 
@@ -62,6 +63,14 @@ describe("the menus and dialogs of the shell", () => {
     await user.type(field, "Garden{Enter}");
     expect(await screen.findByText("Garden")).toBeTruthy();
     expect(client.paramsOf("conversations/rename")).toEqual([{ conversationId: "cnv_1", title: "Garden" }]);
+  });
+
+  test("a name that was pasted with tabs and what nobody sees is given as it looks", async () => {
+    const client = new ScriptedClient({ "conversations/rename": () => ({ conversation }) });
+    const { environment } = pageOf(client);
+    const workspace = new Workspace(environment);
+    await workspace.library.rename("cnv_1", "Plan\tA \u202e👩\u200d💻");
+    expect(client.paramsOf("conversations/rename")).toEqual([{ conversationId: "cnv_1", title: "Plan A 👩\u200d💻" }]);
   });
 
   test("a conversation is exported from its menu as a JSON file with all that the gateway has of it", async () => {
