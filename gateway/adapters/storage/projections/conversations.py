@@ -216,7 +216,7 @@ class ConversationReader(Reader):
 
 
 def _has_word(word: str) -> ColumnElement[bool]:
-    # SQLite compares only ASCII letters without their case, so that other letters are looked for in each of the usual ones.
-    return or_(
-        *(t.messages.c.content.icontains(form, autoescape=True) for form in {word, word.lower(), word.upper(), word.title()})
-    )
+    # SQLite compares only ASCII letters without their case, so that other letters are looked for in each of the usual ones. Each
+    # form is another look at every message.
+    forms = {word} if word.isascii() else {word, word.lower(), word.upper(), word.title()}
+    return or_(*(t.messages.c.content.icontains(form, autoescape=True) for form in sorted(forms)))

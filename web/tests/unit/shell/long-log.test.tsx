@@ -123,3 +123,31 @@ test("a reader who comes near the oldest that is drawn gets more of it, and keep
   expect(drawn()).toEqual(said(60, 100));
   expect(log.scrollTop).toBe(4_200);
 });
+
+test("a message that was looked for far above is drawn with what stands around it, then what follows, then what is before", () => {
+  const { rerender } = render(<Log view={LONG} {...props} />);
+  idle = [];
+  const place = { turnId: "trn_30", words: ["question"] };
+  rerender(<Log view={LONG} {...props} place={place} />);
+  expect(drawn()).toEqual(said(10, 50));
+  for (let rounds = 0; rounds < 3; rounds++) passTime();
+  expect(drawn()).toEqual(said(10, 100));
+  passTime();
+  expect(drawn()).toEqual(said(0, 100));
+  expect(idle).toEqual([]);
+});
+
+test("from there the way to the latest message leads to the end at once, and so does a question", () => {
+  const place = { turnId: "trn_10", words: ["question"] };
+  const { rerender } = render(<Log view={LONG} {...props} />);
+  rerender(<Log view={LONG} {...props} place={place} />);
+  expect(drawn()).toEqual(said(0, 30));
+  fireEvent.keyDown(screen.getByRole("log"), { key: "End" });
+  expect(drawn()).toEqual(said(80, 100));
+  rerender(<Log view={LONG} {...props} place={{ turnId: "trn_11", words: ["answer"] }} />);
+  expect(drawn()).toContain("question 11");
+  const asked = advance(LONG, { type: "turn:begun", turnId: "trn_100", text: "and now?", tools: [] });
+  rerender(<Log view={asked} {...props} place={{ turnId: "trn_11", words: ["answer"] }} />);
+  expect(drawn().at(-1)).toBe("and now?");
+  expect(drawn()).not.toContain("question 11");
+});

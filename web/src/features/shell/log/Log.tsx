@@ -59,6 +59,11 @@ export function Log(props: LogProps) {
     const element = scroller.current;
     if (element !== null && follows.current && !isTypedIn(element)) element.scrollTop = element.scrollHeight;
   }, []);
+  const soughtEntry = place === null ? undefined : entryAt(view.entries, place);
+  const sought = soughtEntry?.key;
+  const needed = soughtEntry === undefined ? -1 : view.entries.indexOf(soughtEntry);
+  const { undrawn, rest, drawMore, drawMoreBelow, drawEnd, drawAll } = useDrawn(view.entries.length, needed, whenIdle);
+  useKeptPlace(scroller, column, undrawn > 0);
   const asked = view.entries.findLast((entry) => entry.kind === "user")?.key;
   const askedBefore = useRef(asked);
   useLayoutEffect(() => {
@@ -66,14 +71,10 @@ export function Log(props: LogProps) {
     if (askedBefore.current !== undefined && asked !== askedBefore.current) {
       follows.current = true;
       setAway(false);
+      drawEnd();
     }
     askedBefore.current = asked;
-  }, [asked]);
-  const soughtEntry = place === null ? undefined : entryAt(view.entries, place);
-  const sought = soughtEntry?.key;
-  const needed = soughtEntry === undefined ? -1 : view.entries.indexOf(soughtEntry);
-  const { undrawn, drawMore, drawAll } = useDrawn(view.entries.length, needed, whenIdle);
-  useKeptPlace(scroller, column, undrawn > 0);
+  }, [asked, drawEnd]);
   useLayoutEffect(() => {
     if (sought === undefined) return;
     follows.current = false;
@@ -91,18 +92,22 @@ export function Log(props: LogProps) {
   const onScroll = () => {
     const element = scroller.current;
     if (element === null) return;
-    follows.current = element.scrollHeight - element.scrollTop - element.clientHeight < FOLLOW_DISTANCE;
+    const below = element.scrollHeight - element.scrollTop - element.clientHeight;
+    follows.current = rest === 0 && below < FOLLOW_DISTANCE;
     setAway(!follows.current);
+    if (rest > 0 && below < element.clientHeight) drawMoreBelow();
     if (undrawn > 0 && element.scrollTop < element.clientHeight) drawMore();
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (undrawn > 0 && event.key === "Home") drawAll();
   };
   const toLatest = () => {
     follows.current = true;
     setAway(false);
+    drawEnd();
     follow();
     scroller.current?.focus({ preventScroll: true });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (undrawn > 0 && event.key === "Home") drawAll();
+    if (rest > 0 && event.key === "End") toLatest();
   };
   return (
     <div className={styles.frame}>
@@ -111,7 +116,7 @@ export function Log(props: LogProps) {
         className={styles.scroller}
         onScroll={onScroll}
         onKeyDown={onKeyDown}
-        data-undrawn={undrawn > 0 ? undrawn : undefined}
+        data-undrawn={undrawn + rest > 0 ? undrawn + rest : undefined}
         role="log"
         aria-live="off"
         aria-label={label}
@@ -120,10 +125,10 @@ export function Log(props: LogProps) {
         data-pane="log"
       >
         <div ref={column} className={styles.column}>
-          {view.entries.slice(undrawn).map((entry, index) => (
+          {view.entries.slice(undrawn, view.entries.length - rest).map((entry, index) => (
             <LogEntry key={entry.key} {...props} index={undrawn + index} isSought={entry.key === sought} />
           ))}
-          <LogEnd view={view} />
+          {rest === 0 && <LogEnd view={view} />}
         </div>
       </div>
       {isAway && (
