@@ -5,7 +5,8 @@ import { copy } from "./copy.ts";
 export type Observation = Pick<
   ToolResult,
   "outcome" | "reason" | "content" | "error" | "trust" | "own" | "truncated" | "attachments"
->;
+> &
+  Partial<Pick<ToolResult, "durationMs">>;
 
 /** Of a call that the gateway has cancelled together with its turn, or never heard of. */
 export const CANCELLED: Observation = { outcome: "cancelled", content: "", trust: "trusted", truncated: false };

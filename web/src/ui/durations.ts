@@ -24,6 +24,14 @@ export function spokenDuration(milliseconds: number): string {
   return t`${Math.ceil(left / DAY)} {day|days}`;
 }
 
+const tenths = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+
+/** `12 ms`, `1.4 s`, `2:05`: what something took, in milliseconds. */
+export function shortDuration(milliseconds: number): string {
+  if (milliseconds < SECOND) return t`${Math.round(milliseconds)} ms`;
+  return milliseconds < MINUTE ? t`${tenths.format(milliseconds / SECOND)} s` : clockFace(milliseconds);
+}
+
 /** `5 minutes ago`, `just now`, `in 2 hours`; `then` and `now` are epoch milliseconds. */
 export function relativeTime(then: number, now: number): string {
   const apart = then - now;

@@ -81,6 +81,7 @@ export function ConversationView({ workspace, state, session }: ConversationView
               onCallAgain={({ name, arguments: given }) =>
                 void workspace.submit(`/call ${name} ${JSON.stringify(given)}`)
               }
+              onSend={(text) => void workspace.submit(text)}
               onOpenBranch={(id) => void workspace.open(id)}
               onCompare={setCompared}
             />

@@ -26,6 +26,7 @@ const props = {
   onOpenBranch: () => undefined,
   onCompare: () => undefined,
   onCallAgain: () => undefined,
+  onSend: () => undefined,
   whenIdle: () => undefined,
 };
 

@@ -28,6 +28,7 @@ const props: Omit<LogProps, "view"> = {
   onOpenBranch: () => undefined,
   onCompare: () => undefined,
   onCallAgain: () => undefined,
+  onSend: () => undefined,
   whenIdle: (work) => idle.push(work),
 };
 

@@ -116,14 +116,23 @@ interface AnswerActionsProps {
   /** A call that nobody decided about in time. */
   readonly expired: ToolCall | undefined;
   readonly onCallAgain: (call: ToolCall) => void;
+  /** What to send so that an answer goes on that ended before it was done. */
+  readonly further: string | null;
+  readonly onSend: (text: string) => void;
   /** What the turn took, if this page has seen it. */
   readonly figures: AnswerFigures | undefined;
 }
 
 /** Under what a turn came to. */
-export function AnswerActions({ text, question, onAskAgain, expired, onCallAgain, figures }: AnswerActionsProps) {
+export function AnswerActions(props: AnswerActionsProps) {
+  const { text, question, onAskAgain, expired, onCallAgain, further, onSend, figures } = props;
   return (
     <div className={styles.actions}>
+      {further !== null && (
+        <Button size="small" onClick={() => onSend(further)}>
+          {t`Go on`}
+        </Button>
+      )}
       {expired !== undefined && (
         <Button size="small" variant="quiet" onClick={() => onCallAgain(expired)}>
           {t`Ask me again`}

@@ -10,6 +10,7 @@ import type { BranchPoint } from "../branches.ts";
 import { entryAt, type SoughtPlace } from "../message-search.ts";
 import type { AnswerFigures } from "../personal-chat.ts";
 import { AnswerActions, QuestionActions, type UserEntry } from "./EntryActions.tsx";
+import { goingOn } from "./going-on.ts";
 import { isHeld } from "./held-calls.ts";
 import styles from "./Log.module.css";
 import { Markdown } from "./Markdown.tsx";
@@ -28,6 +29,8 @@ export interface LogActions {
   readonly onCompare: (turnId: string) => void;
   /** Have a call asked for once more, as the person's own. */
   readonly onCallAgain: (call: ToolCall) => void;
+  /** Send something as the next message. */
+  readonly onSend: (text: string) => void;
 }
 
 export interface LogProps extends LogActions {
@@ -176,7 +179,8 @@ function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }
   const question = isLast && !props.busy ? questionBefore(entries, index) : undefined;
   if (text === null && question === undefined && expired === undefined) return null;
   const figures = question && props.figures.get(question.turnId);
-  return <AnswerActions {...props} text={text} question={question} expired={expired} figures={figures} />;
+  const further = next === undefined && !props.busy ? goingOn(entries) : null;
+  return <AnswerActions {...{ ...props, text, question, expired, figures, further }} />;
 }
 
 /** What a turn was asked, with what the person added while it went on. */

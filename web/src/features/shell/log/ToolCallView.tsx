@@ -7,7 +7,7 @@ import { t } from "../../../language/t.ts";
 import type { Attachment } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Countdown } from "../../../ui/Countdown.tsx";
-import { byteCount } from "../../../ui/durations.ts";
+import { byteCount, shortDuration } from "../../../ui/durations.ts";
 import { ExternalText } from "../../../ui/ExternalText.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
@@ -56,6 +56,9 @@ export function ToolCallView({ card, amongSeveral = false, held = false, onCance
           <Tag tone={tone}>
             {sent && !held && <Spinner />} {label}
           </Tag>
+          {result?.outcome === "ok" && result.durationMs !== undefined && (
+            <span className={styles.took}>{shortDuration(result.durationMs)}</span>
+          )}
           {card.phase === "waiting" && card.approval !== undefined && (
             <Countdown until={card.approval.expiresAt} label={t`Expires in`} />
           )}
