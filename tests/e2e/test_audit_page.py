@@ -183,3 +183,25 @@ async def test_what_is_kept_of_a_call_is_erased_with_a_passkey_and_the_places_of
     await person.passkey.carry_to(person.console)
     await page.close()
     await person.check_no_violations()
+
+
+async def test_on_a_phone_sums_stand_one_below_the_other_and_the_search_has_a_row_of_its_own(person: Person, shell: Page) -> None:
+    await call_tool(shell, "peek", what="bread")
+    await expect(call_card(shell, "peek", "Done")).to_be_visible()
+    await end_turn(shell)
+    page = await person.context.new_page()
+    await page.set_viewport_size(PHONE)
+    await page.goto(f"{person.gateway.console_origin}/audit/load")
+    table = page.get_by_role("table", name="By person")
+    await expect(table).to_be_visible()
+    assert await table.evaluate("({ parentElement: { scrollWidth, clientWidth } }) => scrollWidth <= clientWidth")
+    cells = table.get_by_role("cell")
+    await expect(cells.first).to_be_visible()
+    lefts: list[int] = await cells.evaluate_all("(cells) => cells.map((cell) => Math.round(cell.getBoundingClientRect().left))")
+    assert len(set(lefts)) == 1
+    await check_appearance(page, "audit-load-phone")
+    await page.goto(f"{person.gateway.console_origin}/audit")
+    field = await page.get_by_label("Name or id").bounding_box()
+    assert field is not None
+    assert field["width"] > PHONE["width"] / 2
+    await page.close()

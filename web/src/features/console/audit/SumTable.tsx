@@ -10,7 +10,7 @@ interface SumTableProps {
   readonly rows: readonly { readonly key: string; readonly cells: readonly ReactNode[] }[];
 }
 
-/** Sums side by side; on a phone it scrolls within itself. */
+/** Sums side by side; on a phone each row has them one below the other. */
 export function SumTable({ caption, heads, words = 1, rows }: SumTableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
@@ -35,7 +35,7 @@ export function SumTable({ caption, heads, words = 1, rows }: SumTableProps) {
                     {cell}
                   </th>
                 ) : (
-                  <td key={heads[column]} data-words={column < words || undefined}>
+                  <td key={heads[column]} data-head={heads[column]} data-words={column < words || undefined}>
                     {cell}
                   </td>
                 ),
