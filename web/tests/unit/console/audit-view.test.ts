@@ -38,7 +38,7 @@ test("an entry is shown in words", () => {
     decision: "denied",
   });
   expect(summaryOf({ event: "approval:resolved", at, status: "approved" }).outcome).toBe("approved");
-  expect(summaryOf({ event: "console-session:renewed", at }).event).toBe("console session renewed");
+  expect(summaryOf({ event: "console-session:renewed", at }).event).toBe("Confirmed with the passkey");
 });
 
 test("an entry with fields missing or of another type is still shown", () => {

@@ -1,5 +1,6 @@
 import type { AuditEntry } from "../../../protocol/generated.ts";
-import { EVENTS, OUTCOMES } from "./filters.ts";
+import { eventWords } from "./event-words.ts";
+import { OUTCOMES } from "./filters.ts";
 
 /** What the list shows of an entry. Its fields are the gateway's own enums and ids; any of them may be absent. */
 export interface EntrySummary {
@@ -13,7 +14,6 @@ export interface EntrySummary {
   readonly decision: string | undefined;
 }
 
-const EVENT_WORDS = new Map(EVENTS);
 const OUTCOME_WORDS = new Map(OUTCOMES);
 
 export function summarize({ body }: AuditEntry): EntrySummary {
@@ -22,7 +22,7 @@ export function summarize({ body }: AuditEntry): EntrySummary {
   const outcome = read("outcome");
   return {
     at: new Date(typeof body.at === "number" ? body.at : 0).toISOString(),
-    event: EVENT_WORDS.get(event) ?? readable(event),
+    event: eventWords(event),
     tool: read("tool"),
     outcome:
       outcome === undefined
@@ -43,9 +43,4 @@ export function readableBody(body: AuditEntry["body"]): Readonly<Record<string, 
 /** The log's times are epoch milliseconds, and their members are called `at` or something that ends so. */
 function isTime(name: string, value: unknown): value is number {
   return typeof value === "number" && /(?:^a|A)t$/.test(name);
-}
-
-/** `console-session:renewed` as `console session renewed`. */
-function readable(event: string): string {
-  return event.replaceAll(/[:-]/g, " ");
 }
