@@ -105,7 +105,8 @@ export class OpenConversation {
     for (const event of shown) this.#log = advance(this.#log, event);
     this.#onChange(null);
     if (this.#unfinishedTurn?.elsewhere) void this.#watch(this.#unfinishedTurn.turn.turnId);
-    if (goesOn) void this.continueTurn(models);
+    // If the loop cannot be had now, the page says that the answer was interrupted, with the way on.
+    if (goesOn) this.continueTurn(models).catch(() => this.#onChange(null));
   }
 
   /**

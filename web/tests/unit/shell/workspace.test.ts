@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { waitingCalls } from "../../../src/agent/conversation.ts";
+import { Workspace } from "../../../src/features/shell/workspace.ts";
 import type { Approval, ToolRequest, ToolResult } from "../../../src/protocol/generated.ts";
 import { RpcError } from "../../../src/protocol/rpc.ts";
 import { largeModel, ok, proposed, resultOf, snapshotOf } from "../agent/scripted.ts";
 import { start, until, waitingTools } from "./open-workspace.ts";
-import { conversationOf, ScriptedClient } from "./scripted-client.ts";
+import { conversationOf, pageOf, ScriptedClient } from "./scripted-client.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 const DELETE = '{"tool":"delete_file","arguments":{"path":"a.txt"}}';
@@ -220,6 +221,19 @@ describe("coming back", () => {
     const marksAfter = JSON.stringify({ cnv_1: { turnId: "trn_1", times: 3 } });
     const again = await start(client, [], "cnv_1", marksAfter);
     expect(again.workspace.getState()).toMatchObject({ busy: false, unfinishedTurn: { elsewhere: false } });
+  });
+
+  test("one that cannot go on by itself now says that it was interrupted", async () => {
+    const client = new ScriptedClient({
+      "conversations/open": () => ({ ...opened(true), messages: opened(true).messages.slice(0, 1) }),
+    });
+    const page = pageOf(client);
+    page.environment.address.write("cnv_1");
+    page.environment.keptInTab.write("turns-under-way", JSON.stringify({ cnv_1: { turnId: "trn_1", times: 0 } }));
+    const workspace = new Workspace({ ...page.environment, loadLoop: () => Promise.reject(new Error("away")) });
+    await workspace.start();
+    const state = await until(workspace, ({ busy }) => !busy);
+    expect(state.unfinishedTurn).toMatchObject({ elsewhere: false });
   });
 
   test("what was proposed and never sent is not sent without the person", async () => {
