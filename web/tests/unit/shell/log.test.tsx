@@ -125,3 +125,16 @@ test("calls of one tool that wait are told apart by what they are about", () => 
   const cards = screen.getAllByRole("article", { name: "write_file: Waiting for approval" });
   expect(cards.map((card) => /path: (\S+?\.md)/.exec(card.textContent ?? "")?.[1])).toEqual(["a.md", "b.md"]);
 });
+
+test("a list that was asked for below an answer leaves the answer its ways on, and has none of its own", () => {
+  const begun = { type: "turn:begun", turnId: "trn_1", text: "hello", tools: [] } as const;
+  const said = { type: "assistant:said", content: "Hello.", stopped: false } as const;
+  const ended = { type: "turn:ended", ending: "answered", label: "words" } as const;
+  const shown = { type: "panel:shown", panel: { kind: "help" } } as const;
+  const view = [begun, said, ended, shown].reduce(advance, emptyConversation);
+  render(<Log view={view} {...props} busy={false} />);
+  const [again, ...more] = screen.getAllByRole("button", { name: "Try again in a branch" });
+  expect(more).toEqual([]);
+  const copy = screen.getByRole("button", { name: "Copy answer" });
+  expect(copy.parentElement).toBe(again?.parentElement);
+});

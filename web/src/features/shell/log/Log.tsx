@@ -173,13 +173,17 @@ function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }
   if (entry?.kind === "user") return <QuestionActions {...props} entry={entry} />;
   const card = entry?.kind === "call" ? props.view.calls[entry.callId] : undefined;
   const expired = card?.result?.reason === "approvalExpired" ? card.call : undefined;
-  const next = entries[index + 1];
+  // What a command shows belongs to no turn: the answer before it is still the last one.
+  if (entry?.kind === "panel") return null;
+  let following = index + 1;
+  while (entries[following]?.kind === "panel") following++;
+  const next = entries[following];
   const isLast = next === undefined || isQuestion(next);
   const text = entry?.kind === "assistant" ? shownText(entry) : null;
   const question = isLast && !props.busy ? questionBefore(entries, index) : undefined;
   if (text === null && question === undefined && expired === undefined) return null;
   const figures = question && props.figures.get(question.turnId);
-  const further = next === undefined && !props.busy ? goingOn(entries) : null;
+  const further = next === undefined && !props.busy ? goingOn(entries.slice(0, index + 1)) : null;
   return <AnswerActions {...{ ...props, text, question, expired, figures, further }} />;
 }
 
