@@ -14,6 +14,8 @@ import pytest_asyncio
 
 from gateway.adapters.inference.catalog import models_folder
 from gateway.adapters.inference.sentence_file import find_sentence_model
+from tests.harness.person import Person, Turn
+from tests.harness.process import GatewayProcess
 from tests.harness.terminal import agent_command
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -56,3 +58,27 @@ async def test_a_note_in_other_words_than_the_question_is_shown_and_no_model_ans
     lines = map(json.loads, (tmp_path / "log.jsonl").read_text().splitlines())
     calls = [(line["tool"], line["outcome"], line["auditSeq"] > 0) for line in lines if line["type"] == "tool_result"]
     assert calls == [("search_files", "ok", True), ("semantic_search", "ok", True)]
+
+
+async def test_case_215_no_search_by_meaning_tells_how_near_a_guess_at_a_credential_comes(models: Path, tmp_path: Path) -> None:
+    gateway = GatewayProcess(tmp_path, settings={"COUNTERSIGN_MODELS": str(models)})
+    gateway.workspace.mkdir()
+    (gateway.workspace / "wifi.txt").write_text("Cafe router settings\nwifi password: tulip4477\nowner: Bea\n")
+    await gateway.start()
+    try:
+        ada = await Person.at(gateway).arrive()
+        turn = await Turn.begin(await ada.agent())
+
+        async def likeness(guess: str) -> int:
+            found = await turn.invoke("semantic_search", {"query": f"wifi password: {guess}"})
+            assert "[redacted:password]" in found["content"]
+            assert "tulip" not in str(found["structured"])
+            return next(each["likeness"] for each in found["structured"]["matches"] if each["path"] == "wifi.txt")
+
+        # It was 80, with 77 for the half and 60 to 72 for the others.
+        right = await likeness("tulip4477")
+        others = [await likeness(guess) for guess in ("tulip1234", "zebra4477", "orange9911", "rose", "lion")]
+        assert right <= max(others)
+        await ada.leave()
+    finally:
+        await gateway.stop()

@@ -144,6 +144,21 @@ async def test_case_195_some_lines_of_a_file_give_nothing_of_the_key_that_they_a
     assert last["content"] == "the end"
 
 
+async def test_case_216_where_a_search_stops_tells_no_right_guess_from_a_wrong_one(scene: Scene) -> None:
+    folder = scene.gateway.workspace / "logs"
+    folder.mkdir()
+    for number in range(5):
+        log = "db password: hunter2Zx9QvLq\n" + "the sea was quiet\n" * 57_000
+        (folder / f"{number}.txt").write_text(log, encoding="utf-8")
+    turn = await scene.begin()
+    seen: list[tuple[str, Any]] = []
+    for guess in ("hunter2Zx9QvLq", "hunter2", "hunter3", "zebra"):
+        result = await turn.invoke("search_files", {"query": guess, "path": "logs"}, f"search-{guess}")
+        assert result["outcome"] == "ok", result
+        seen.append((result["content"], result["structured"]))
+    assert seen == [seen[0]] * 4
+
+
 async def test_case_196_an_edit_that_nobody_is_asked_about_tells_no_guess_from_another(scene: Scene) -> None:
     (scene.gateway.workspace / "twice.env").write_text("password: hunter2Zx9QvLq\nPASSWORD=hunter2Zx9QvLq\nport 1\nport 2\n")
     turn = await scene.begin()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.adapters.tools.builtin import files, searching
+from gateway.adapters.tools.builtin import files, redacted, searching
 from gateway.adapters.tools.builtin.files import Workspace
+from gateway.adapters.tools.builtin.redacted import RedactedTexts
 from gateway.adapters.tools.builtin.sample_workspace import prepare_workspace
 from gateway.adapters.tools.builtin.searching import search
 from gateway.adapters.tools.builtin.workspace import file_tools
@@ -114,6 +116,58 @@ def test_a_search_stops_when_nobody_waits_any_more(root: Path) -> None:
     cancelled = threading.Event()
     cancelled.set()
     assert search(Workspace(root), (), "a", cancelled).complete is False
+
+
+class Counting(RedactedTexts):
+    """Notes how many characters each file took."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.work: list[int] = []
+
+    def look(self, data: bytes, text: str, classes: Collection[str], left: int) -> tuple[list[str] | None, int]:
+        lines, looked_at = super().look(data, text, classes, left)
+        self.work.append(looked_at)
+        return lines, looked_at
+
+
+def test_a_right_guess_at_what_is_redacted_takes_the_same_work_as_a_wrong_one(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        (root / f"log{number}.txt").write_text("db password: hunter2zq\n" + "all quiet\n" * 100)
+    # More than one search may redact, so that it has to stop.
+    seen: list[tuple[list[int], bool, int]] = []
+    monkeypatch.setattr(searching, "Redacting", partial(searching.Redacting, left=2_500))
+    for guess in ("hunter2zq", "hunter2", "hunter3", "zebra"):
+        texts = Counting()
+        found = search(Workspace(root), (), guess, NEVER, 0, ("secrets",), texts)
+        seen.append((texts.work, found.complete, len(found.matches)))
+    assert seen[0][2] == 0
+    assert seen == [seen[0]] * 4
+
+
+def test_what_was_redacted_once_costs_the_next_search_nothing_and_a_changed_file_is_read_anew(root: Path) -> None:
+    workspace, texts = Workspace(root), Counting()
+    (root / "wifi.txt").write_text("wifi password: tulip4477\nthe owner is Bea\n")
+    assert [each.line for each in search(workspace, (), "owner", NEVER, 0, ("secrets",), texts).matches] == [2]
+    texts.work.clear()
+    assert [each.line for each in search(workspace, (), "owner", NEVER, 0, ("secrets",), texts).matches] == [2]
+    assert set(texts.work) == {0}
+    assert search(workspace, (), "tulip", NEVER, 0, ("secrets",), texts).matches == []
+    assert len(search(workspace, (), "tulip", NEVER, 0, (), texts).matches) == 1
+    (root / "wifi.txt").write_text("wifi password: orange9911\n\nthe owner is Bea\n")
+    assert [each.line for each in search(workspace, (), "owner", NEVER, 0, ("secrets",), texts).matches] == [3]
+
+
+def test_what_is_remembered_of_redacted_texts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redacted, "MAX_KNOWN", 3)
+    monkeypatch.setattr(redacted, "MAX_KEPT", 100)
+    texts = RedactedTexts()
+    for number in range(10):
+        texts.look(b"%d" % number, f"password: tulip{number}4477 {'x' * 30}", ("secrets",), 1)
+    plain = [texts.look(b"%d" % number, "nothing", ("secrets",), 0)[0] is not None for number in range(10)]
+    assert plain == [*[False] * 9, True]
 
 
 def test_a_match_in_an_endless_line_shows_its_surroundings(root: Path) -> None:

@@ -20,6 +20,7 @@ from gateway.adapters.tools.catalog import ToolCatalog
 from gateway.adapters.tools.sources import ToolsConfig, open_tools
 from gateway.core.errors import ModelUnavailable, ToolFailed
 from gateway.core.model import ToolOutput
+from gateway.runtime.ports import ToolContext
 from tests.adapters.tools.conftest import make_context
 
 SIZE = 4096
@@ -235,3 +236,31 @@ async def test_a_passage_of_a_key_is_none_to_whoever_looks_for_keys_and_goes_all
     assert "MIIEvQ" not in f"{found.text}{found.structured}"
     below: Any = (await desk.catalog.execute(spec, {"query": "a cat is below"}, context)).structured
     assert below["matches"][0]["text"] == "a cat is below"
+
+
+async def test_a_guess_at_what_is_redacted_is_as_near_as_any_other(desk: Desk) -> None:
+    desk.write("wifi.txt", "the cat keeps the wifi password: tulip4477")
+    spec = desk.catalog.find("semantic_search")
+    assert spec is not None
+    held, free = replace(make_context(), redact=frozenset({"secrets"})), make_context()
+
+    async def likeness(guess: str, context: ToolContext) -> int:
+        output: Any = (await desk.catalog.execute(spec, {"query": f"wifi password {guess}"}, context)).structured
+        return output["matches"][0]["likeness"]
+
+    # Whoever is held to nothing asks first: the vectors of then are not those that a guess is compared with.
+    assert await likeness("tulip4477", free) > await likeness("zebra1234", free)
+    assert await likeness("tulip4477", held) == await likeness("zebra1234", held)
+    # And from then on both compare with what is left, instead of making the index anew in turn.
+    desk.embedder.asked.clear()
+    assert await likeness("tulip4477", free) == await likeness("zebra1234", free)
+    assert await likeness("tulip4477", held) == await likeness("zebra1234", held)
+    assert len(desk.embedder.asked) == 4
+
+
+async def test_vectors_that_an_older_version_made_of_the_whole_text_are_removed(desk: Desk) -> None:
+    old = desk.folder.parent / "state" / "passages" / "0123456789abcdef"
+    old.mkdir(parents=True)
+    (old / "a.json").write_text("{}")
+    await desk.search("x")
+    assert not old.exists()

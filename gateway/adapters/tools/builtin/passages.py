@@ -2,6 +2,9 @@
 
 A record holds a file's path, digest, size and time, and for each passage its lines and its vector, but none of its words: those
 are read from the workspace when they are shown. A record that does not read is made again.
+
+Vectors are made of what redaction leaves. A likeness tells how near a guess comes, so one to the whole text would tell, piece by
+piece, a credential that is shown to nobody.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import base64
 import contextlib
 import hashlib
 import os
+import shutil
 import tempfile
 from array import array
 from collections.abc import Iterator, Sequence
@@ -29,7 +33,10 @@ PASSAGES_PER_FILE: Final = 200
 LARGEST_RECORD: Final = 1 << 20
 """Bytes; 200 passages take a tenth."""
 
-VERSION: Final = 1
+VERSION: Final = 2
+"""Of the records. Those of 1 were made of the whole text."""
+
+_OF_THIS_VERSION: Final = f"v{VERSION}-"
 
 
 class TextEmbedder(Protocol):
@@ -58,11 +65,13 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """What is known of one file. `stamp` is size, time and inode: while that stays the same, so does the file."""
+    """What is known of one file. `stamp` is size, time and inode: while that stays the same, so does the file. `without` are the
+    classes of what was taken out before the vectors were made (RedactionClass values)."""
 
     path: str
     stamp: tuple[int, ...]
     digest: str
+    without: frozenset[str]
     passages: tuple[Passage, ...]
 
 
@@ -72,7 +81,7 @@ class PassageStore:
     def __init__(self, folder: Path, workspace: Path, model: str) -> None:
         belongs_to = hashlib.sha256(f"{VERSION}\n{model}\n{workspace}".encode(errors="surrogateescape")).hexdigest()[:16]
         self._root = folder
-        self._folder = folder / belongs_to
+        self._folder = folder / f"{_OF_THIS_VERSION}{belongs_to}"
 
     def read(self, path: str) -> FileRecord | None:
         """The record of a file."""
@@ -96,7 +105,11 @@ class PassageStore:
             raise
 
     def keep_only(self, paths: Sequence[str]) -> None:
-        """Forget files that are no longer there."""
+        """Forget files that are no longer there, and what other versions made."""
+        with contextlib.suppress(OSError), os.scandir(self._root) as found:
+            for entry in list(found):
+                if not entry.name.startswith(_OF_THIS_VERSION):
+                    shutil.rmtree(entry.path, ignore_errors=True)
         kept = {self._place(path).name for path in paths}
         with contextlib.suppress(OSError), os.scandir(self._folder) as found:
             for entry in list(found):
@@ -136,11 +149,18 @@ def as_bytes(vector: Sequence[float]) -> bytes:
 
 def _as_json(record: FileRecord) -> Json:
     passages: list[Json] = [[each.first, each.last, base64.b85encode(each.vector).decode()] for each in record.passages]
-    return {"path": record.path, "stamp": list(record.stamp), "digest": record.digest, "passages": passages}
+    return {
+        "path": record.path,
+        "stamp": list(record.stamp),
+        "digest": record.digest,
+        "without": sorted(record.without),
+        "passages": passages,
+    }
 
 
 def _read_record(value: Any, path: str) -> FileRecord | None:
     if value["path"] != path:
         return None
     passages = tuple(Passage(int(first), int(last), base64.b85decode(code)) for first, last, code in value["passages"])
-    return FileRecord(path, tuple(map(int, cast("list[int]", value["stamp"]))), str(value["digest"]), passages)
+    stamp = tuple(map(int, cast("list[int]", value["stamp"])))
+    return FileRecord(path, stamp, str(value["digest"]), frozenset(map(str, cast("list[str]", value["without"]))), passages)

@@ -12,9 +12,9 @@ from re import compile as compile_pattern
 
 from gateway.adapters.tools.builtin.files import Workspace
 from gateway.adapters.tools.builtin.paths import is_nameable, write_path
+from gateway.adapters.tools.builtin.redacted import RedactedTexts
 from gateway.core.canonical import Json
 from gateway.core.errors import ToolFailed
-from gateway.core.redaction import redact_lines
 
 MAX_MATCHES = 100
 MAX_FILES = 5_000
@@ -22,8 +22,8 @@ MAX_DEPTH = 32
 MAX_TOTAL = 64 * 1024 * 1024
 """Bytes that one search reads."""
 
-MAX_REDACTED = 4 * 1024 * 1024
-"""Characters of files with matches that one search redacts: a second's work, and far more than its answer can hold."""
+MAX_REDACTED = 8 * 1024 * 1024
+"""Characters of files that one search redacts: some three seconds' work. What was redacted once is remembered, and free."""
 
 MAX_AROUND = 5
 """Lines before and after a matching one."""
@@ -63,8 +63,9 @@ class SearchMatch:
 
 @dataclass(slots=True)
 class Redacting:
-    """What is taken out of files with matches, and how many characters of them may still be looked at."""
+    """What is taken out of files before they are looked into, and how many characters of them may still be redacted."""
 
+    texts: RedactedTexts
     classes: Collection[str]
     left: int = MAX_REDACTED
 
@@ -76,15 +77,17 @@ def search(
     cancelled: threading.Event,
     around: int = 0,
     redact: Collection[str] = (),
+    texts: RedactedTexts | None = None,
 ) -> SearchFindings:
     """Lines that contain the query, whatever its case, each with so many `around` it; or, if the query has `*`, `?` or `[`, files
-    whose name it matches. What is redacted is not found: whoever may guess as often as they like would read it so."""
+    whose name it matches. What is redacted is not found: whoever may guess as often as they like would read it so. Nor does the
+    work, or where it stops, depend on it. `texts` remembers what was redacted."""
     findings = SearchFindings()
     by_name = not _GLOB.isdisjoint(query)
     # Since Python 3.9 `translate` makes patterns that do not backtrack over earlier stars.
     pattern = compile_pattern(translate(query.casefold()))
     wanted = query.casefold()
-    budget, redacting = MAX_TOTAL, Redacting(redact)
+    budget, redacting = MAX_TOTAL, Redacting(texts or RedactedTexts(), redact)
     for found in walk_files(workspace, parts, findings, cancelled):
         path = write_path(found)
         if by_name:
@@ -92,7 +95,7 @@ def search(
                 findings.matches.append(SearchMatch(path))
         else:
             budget -= _search_file(workspace, found, wanted, findings, cancelled, around, redacting)
-        if len(findings.matches) >= MAX_MATCHES or budget <= 0 or redacting.left <= 0:
+        if len(findings.matches) >= MAX_MATCHES or budget <= 0:
             findings.complete = False
             break
     return findings
@@ -160,14 +163,13 @@ def _search_file(
     path = write_path(parts)
     if wanted in parts[-1].casefold():
         findings.matches.append(SearchMatch(path))
+    # The whole before the lines: one alone does not tell that it is part of a key.
     text = content.data.decode("utf-8", "replace")
-    lines = text.splitlines()
-    if not any(wanted in line.casefold() for line in lines):
+    lines, looked_at = redacting.texts.look(content.data, text, redacting.classes, redacting.left)
+    redacting.left -= looked_at
+    if lines is None:
+        findings.complete = False
         return len(content.data)
-    if redacting.classes:
-        # The whole before the lines: one alone does not tell that it is part of a key.
-        redacting.left -= len(text)
-        lines = redact_lines(text, redacting.classes)
     for number, line in enumerate(lines, start=1):
         if wanted in line.casefold():
             before, after = lines[max(0, number - 1 - around) : number - 1], lines[number : number + around]

@@ -127,7 +127,9 @@ class _Index:
 
     def _known(self, parts: tuple[str, ...], path: str) -> FileRecord | None:
         record = self._store.read(path)
-        return record if record is not None and record.stamp == _stamp_of(self._workspace, parts) else None
+        if record is None or not self._context.redact <= record.without:
+            return None
+        return record if record.stamp == _stamp_of(self._workspace, parts) else None
 
     async def _make(self, parts: tuple[str, ...], path: str) -> FileRecord | None:
         stamp = await asyncio.to_thread(_stamp_of, self._workspace, parts)
@@ -137,14 +139,16 @@ class _Index:
         # A file that is no text keeps a record without passages, so that it is not read again each time.
         digest = hashlib.sha256((text or "").encode()).hexdigest()
         before = await asyncio.to_thread(self._store.read, path)
-        if before is not None and before.digest == digest:
-            record = FileRecord(path, stamp, digest, before.passages)
+        # Never less than for others who search here, so that two whom the policy holds to different classes share one record.
+        without = self._context.redact if before is None else self._context.redact | before.without
+        if before is not None and (before.digest, before.without) == (digest, without):
+            record = FileRecord(path, stamp, digest, without, before.passages)
         else:
-            pieces = list(cut_passages(text or ""))
+            pieces = list(cut_passages("\n".join(await asyncio.to_thread(redact_lines, text or "", without))))
             self._context.progress(f"reading {escape(path)}", None)
             vectors = await self._vectors([words for _, _, words in pieces])
             made = (Passage(first, last, vector) for (first, last, _), vector in zip(pieces, vectors, strict=True) if vector)
-            record = FileRecord(path, stamp, digest, tuple(made))
+            record = FileRecord(path, stamp, digest, without, tuple(made))
         try:
             await asyncio.to_thread(self._store.write, record)
         except OSError as error:

@@ -28,6 +28,7 @@ from gateway.adapters.tools.builtin.previews import (
     preview_write,
     read_target,
 )
+from gateway.adapters.tools.builtin.redacted import RedactedTexts
 from gateway.adapters.tools.builtin.searching import MAX_AROUND, SearchMatch, search
 from gateway.adapters.tools.builtin.status import MachineStatus, read_status
 from gateway.adapters.tools.declaration import AnyTool, tool
@@ -57,6 +58,7 @@ _Query: TypeAlias = Annotated[
 
 def file_tools(workspace: Workspace) -> list[AnyTool]:
     """The tools over one folder."""
+    texts = RedactedTexts()
 
     @tool(
         category=Category.READ,
@@ -116,7 +118,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
     ) -> ToolOutput:
         """Find files by their text, or by their name if the query has a *."""
         parts = read_path(path)
-        found = search(workspace, parts, query, context.cancelled, around, context.redact)
+        found = search(workspace, parts, query, context.cancelled, around, context.redact, texts)
         lines = [line for match in found.matches for line in _lines_of_match(match)] or [f"nothing found in {found.files} files"]
         if not found.complete:
             lines.append("…[there was too much to search all of it; ask for less, or in one folder]")
