@@ -236,3 +236,38 @@ async def test_a_result_that_comes_after_its_call_was_erased_is_erased_too(tmp_p
         assert results["gone"]["index"] in (await late("records:erased"))[0]["body"]["records"]
         report = await verdict(scene.gateway)
         assert (report["sound"], report["fault"]) == (True, None)
+
+
+async def test_case_217_a_conversation_without_calls_is_in_no_file_any_more_and_no_older_backup_brings_it_back(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    backup = str(tmp_path / "older.backup")
+    async with stage(home) as scene:
+        gateway, state = scene.gateway, scene.gateway.state
+        turn = await scene.begin()
+        named = {"conversationId": turn.conversation_id, "title": "about plum-jam"}
+        await scene.shell.call("conversations/rename", named)
+        await say(scene, turn, "how do I make plum-jam?")
+        await end(scene, turn)
+        # A copy of one has no records at all.
+        forked = await scene.shell.call("conversations/fork", {"conversationId": turn.conversation_id, "fromTurn": 0})
+        assert "plum-jam" in json.dumps(forked)
+        assert (await gateway.run("backup", backup))[0] == 0
+        await erase(gateway, "--conversation", turn.conversation_id)
+        assert files_with(state, "plum-jam"), "the copy of it is still there"
+        await scene.console.call("audit/erase", {"conversationId": forked["conversation"]["id"]})
+        assert files_with(state, "plum-jam") == []
+
+        await scene.ada.leave()
+        assert await gateway.stop() == 0
+        code, said = await gateway.run("restore", backup, "--yes")
+        assert code == 0, said
+        assert files_with(state, "plum-jam") == []
+        await gateway.start()
+        assert (await scene.ada.sign_in()).status == 204
+        await scene.ada.open_shell()
+        shell = await scene.ada.agent()
+        assert (await shell.call("conversations/list"))["conversations"] == []
+        assert (await verdict(gateway))["sound"]

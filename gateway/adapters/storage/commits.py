@@ -18,6 +18,7 @@ import orjson
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
+from gateway.adapters.storage.eraser import Erasure, erasure_of
 from gateway.adapters.storage.identity import READ_EPOCH
 from gateway.adapters.storage.projections import changes
 from gateway.adapters.storage.projections.audit import ADD_CHECKPOINT, ADD_LEAF
@@ -28,7 +29,7 @@ from gateway.adapters.storage.statements import LEAF, ROWS_AT_ONCE, Change, Comp
 from gateway.core.audit import SALT_SIZE, seal
 from gateway.core.checkpoint import SigningKey
 from gateway.core.errors import GatewayError, IllegalStep, LedgerBusy, LedgerSuperseded, LedgerUnavailable, MalformedJson
-from gateway.core.ledger import Entry, RecordsErased
+from gateway.core.ledger import Entry
 from gateway.core.merkle import Frontier, grow, leaf_hash
 from gateway.core.model import PublishedTool
 
@@ -41,7 +42,7 @@ _MOST_KNOWN = 16_384
 
 class Prepared(NamedTuple):
     """An entry ready to be written: its leaf (no hash: not audited), its changes, the tools whose definitions it rests
-    on, and the entry itself where it erases."""
+    on, and what it erases, if anything."""
 
     changes: Sequence[Change]
     hash: bytes | None = None
@@ -49,7 +50,7 @@ class Prepared(NamedTuple):
     salt: bytes | None = None
     payload: bytes | None = None
     definitions: Sequence[PublishedTool] = ()
-    erasure: RecordsErased | None = None
+    erasure: Erasure | None = None
 
 
 Outcome = tuple[int | None, ...] | GatewayError
@@ -64,8 +65,9 @@ def prepare(entry: Entry, salt: Callable[[int], bytes] = os.urandom) -> Prepared
             return Prepared(changes(entry))
         chosen = None if leaf.payload is None else salt(SALT_SIZE)
         body = seal(leaf, chosen or b"")
-        erasure = entry if isinstance(entry, RecordsErased) else None
-        return Prepared(changes(entry), leaf_hash(body), body.decode(), chosen, leaf.payload, definitions_of(entry), erasure)
+        return Prepared(
+            changes(entry), leaf_hash(body), body.decode(), chosen, leaf.payload, definitions_of(entry), erasure_of(entry)
+        )
     except (MalformedJson, orjson.JSONEncodeError, UnicodeError):
         # Text that is no Unicode, or a number that no two readers agree on.
         raise LedgerUnavailable("this entry cannot be written down") from None

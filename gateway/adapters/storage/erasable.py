@@ -129,7 +129,7 @@ def _plan_conversation(
     of = _member("conversationId") == subject.conversation_id
     if conversation is not None and conversation.deleted_at is None:
         # Its deletion erases the digests of its messages, and says so.
-        yield ConversationDeleted(at, subject.conversation_id, conversation.principal_id)
+        yield ConversationDeleted(at, subject.conversation_id, conversation.principal_id, reason)
         of = and_(of, _member("event") != MessageAppended.EVENT)
     yield from _entries(subject, Erasable(_positions(connection, of)), reason, at, by)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -13,9 +13,27 @@ from gateway.adapters.storage.erasure_journal import JOURNAL, note_erasures
 from gateway.adapters.storage.sqlite import DATABASE, scrub
 from gateway.core.checkpoint import SigningKey
 from gateway.core.errors import LedgerUnavailable
-from gateway.core.ledger import ErasureReason, RecordsErased
+from gateway.core.ledger import ConversationDeleted, ConversationSubject, Entry, ErasureReason, ErasureSubject, RecordsErased
 
 _log = logging.getLogger(__name__)
+
+
+class Erasure(NamedTuple):
+    """What an entry erases. `subject` is None for records of nothing in particular."""
+
+    reason: ErasureReason
+    subject: ErasureSubject | None
+
+
+def erasure_of(entry: Entry) -> Erasure | None:
+    """What this entry erases. A conversation may have no records of its own, and its messages are as much to be gone."""
+    match entry:
+        case RecordsErased():
+            return Erasure(entry.reason, entry.subject)
+        case ConversationDeleted(erased=ErasureReason() as reason):
+            return Erasure(reason, ConversationSubject(entry.id))
+        case _:
+            return None
 
 
 class Eraser:
@@ -25,7 +43,7 @@ class Eraser:
         self._folder = folder
         self._key = key
 
-    def begin(self, erasures: Iterable[RecordsErased]) -> None:
+    def begin(self, erasures: Iterable[Erasure]) -> None:
         """Have in the journal what somebody asked for. Raises LedgerUnavailable, and nothing is erased then."""
         asked = (each.subject for each in erasures if each.reason is ErasureReason.REQUESTED)
         subjects = [*dict.fromkeys(subject for subject in asked if subject is not None)]

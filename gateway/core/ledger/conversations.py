@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 
 from gateway.core.audit import Leaf, header
 from gateway.core.canonical import Json, digest_of_bytes, own_bytes
+from gateway.core.ledger.erasures import ErasureReason
 from gateway.core.vocabulary import Role
 
 IMPORTED: Final = "imported"
@@ -82,6 +83,9 @@ class ConversationDeleted:
     at: int
     id: str
     principal_id: str
+    erased: ErasureReason | None = None
+    """Why nothing of it may come back; None where its person deleted it. Not on record: what is erased of the log is another
+    entry, where there is any."""
 
     def leaf(self) -> Leaf:
         return Leaf({**header(self.EVENT, self.at, self.principal_id), "conversationId": self.id})
