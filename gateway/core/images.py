@@ -1,4 +1,4 @@
-"""Still images as they may leave: of a kind that models are shown, of a size that can be decoded, and without what tells where
+"""Images as they may leave: of a kind that models are shown, of a size that can be decoded, and without what tells where
 and by whom they were taken.
 
 Only the containers are read, never the pixels: a decoder is the largest part of such a program that an image could attack. What
@@ -44,6 +44,10 @@ _JPEG_KEPT: Final = frozenset((*range(0xC0, 0xD0), *range(0xDA, 0xE0)))
 _JFIF, _ADOBE = 0xE0, 0xEE
 """How colours are written."""
 
+_GIF_TIMING: Final = b"\x21\xf9\x04"
+_GIF_REPEATS: Final = (b"\x21\xff\x0bNETSCAPE2.0\x03\x01", b"\x21\xff\x0bANIMEXTS1.0\x03\x01")
+"""How often it plays, in the only two ways that browsers know."""
+
 
 class UnusableImage(ValueError):
     """Says why, to a person."""
@@ -53,7 +57,7 @@ def clean_image(data: bytes) -> bytes:
     """The image without its metadata. Raises UnusableImage."""
     clean = _CLEANERS.get(media_type_of(data))
     if clean is None:
-        raise UnusableImage("it is no PNG, JPEG or WebP image")
+        raise UnusableImage("it is no PNG, JPEG, WebP or GIF image")
     try:
         return clean(data)
     except (struct.error, IndexError):
@@ -188,8 +192,47 @@ def _measure_webp(kind: bytes, content: bytes) -> bool:
     return True
 
 
+def _clean_gif(data: bytes) -> bytes:
+    _check_size(*unpack_from("<HH", data, 6))
+    at = 13 + _size_of_colours(data[10])
+    kept, is_there = [data[:at]], False
+    while (block := data[at : at + 1]) != b";":
+        match block:
+            case b",":
+                _check_size(*unpack_from("<HH", data, at + 5))
+                end = _end_of_blocks(data, at + 11 + _size_of_colours(data[at + 9]))
+                kept.append(data[at:end])
+                is_there = True
+            case b"!":
+                end = _end_of_blocks(data, at + 2)
+                # Comments, texts over the picture and what applications add are left out.
+                extension = data[at:end]
+                is_known = len(extension) == 8 and extension.startswith(_GIF_TIMING)
+                if is_known or (len(extension) == 19 and extension.startswith(_GIF_REPEATS)):
+                    kept.append(extension)
+            case _:
+                raise UnusableImage("the image is cut off or damaged")
+        at = end
+    if not is_there or len(kept[0]) < 13:
+        raise UnusableImage("the image is cut off or damaged")
+    return b"".join((*kept, b";"))
+
+
+def _size_of_colours(flags: int) -> int:
+    """Bytes of the table of colours that these flags announce."""
+    return 3 * 2 ** ((flags & 7) + 1) if flags & 0x80 else 0
+
+
+def _end_of_blocks(data: bytes, at: int) -> int:
+    """Where a chain of blocks ends, each led by its length, the last of length zero."""
+    while length := data[at]:
+        at += 1 + length
+    return at + 1
+
+
 _CLEANERS: Final[Mapping[MediaType, Callable[[bytes], bytes]]] = {
     MediaType.PNG: _clean_png,
     MediaType.JPEG: _clean_jpeg,
     MediaType.WEBP: _clean_webp,
+    MediaType.GIF: _clean_gif,
 }

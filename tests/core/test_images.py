@@ -51,6 +51,32 @@ def canvas(width: int = 2, height: int = 2, features: int = 0x1C) -> tuple[bytes
     return b"VP8X", bytes([features, 0, 0, 0]) + (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
 
 
+def gif(*more: bytes, size: tuple[int, int] = (2, 2)) -> bytes:
+    head = b"GIF89a" + pack("<HH", *size) + bytes([0x80, 0, 0]) + b"\0\0\0\xff\xff\xff"
+    return head + b"".join(more) + b",\0\0\0\0" + pack("<HH", *size) + b"\x81" + bytes(12) + b"\x02\x02\x44\x01\0;"
+
+
+def blocks(*contents: bytes) -> bytes:
+    return b"".join(bytes([len(each)]) + each for each in contents) + b"\0"
+
+
+PLAYING = (b"!\xff" + blocks(b"NETSCAPE2.0", b"\x01\0\0"), b"!\xf9" + blocks(b"\x04\x0a\0\x01"))
+
+
+def test_of_an_animation_what_people_and_programs_wrote_into_it_is_left_out() -> None:
+    assert clean_image(gif(*PLAYING)) == gif(*PLAYING)
+    hidden = (
+        b"!\xfe" + blocks(SECRET),
+        b"!\x01" + blocks(bytes(12), SECRET),
+        b"!\xff" + blocks(b"XMP DataXMP", SECRET),
+        b"!\xff" + blocks(b"NETSCAPE2.0", b"\x01\0\0", SECRET),
+        b"!\xf9" + blocks(b"\x04\x0a\0\x01", SECRET),
+        b"!\xf9" + blocks(SECRET),
+    )
+    assert clean_image(gif(*PLAYING, *hidden)) == gif(*PLAYING)
+    assert clean_image(gif() + SECRET) == gif()
+
+
 def test_what_tells_where_it_was_taken_is_left_out_and_the_picture_stays() -> None:
     with_text = (chunk(b"tEXt", SECRET), chunk(b"eXIf", SECRET), chunk(b"iTXt", SECRET), chunk(b"tRNS", b"\0"))
     assert clean_image(png(2, 2, *with_text)) == png(2, 2, chunk(b"tRNS", b"\0"))
@@ -94,6 +120,8 @@ def test_metadata_between_two_scans_is_left_out_too() -> None:
         webp(canvas(16_777_216, 16_777_216), lossy()),
         webp(canvas(), lossy(16_383, 16_383)),
         png(0, 5),
+        gif(size=(65_535, 65_535)),
+        gif(b",\0\0\0\0\xff\xff\xff\xff\0\x02\0"),
     ],
 )
 def test_what_is_small_in_a_file_and_huge_in_memory_is_refused(bomb: bytes) -> None:
@@ -106,6 +134,12 @@ def test_what_is_small_in_a_file_and_huge_in_memory_is_refused(bomb: bytes) -> N
     [
         b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
         b"GIF89a" + bytes(20),
+        gif()[:-1],
+        gif()[:-3],
+        gif()[:20] + b";",
+        gif()[:19] + b"?" + gif()[19:],
+        gif(b"!\xfe\xff"),
+        gif()[:13],
         b"\x89PNG\r\n\x1a\n",
         b"\x89PNG\r\n\x1a\n<svg onload='alert(1)'/>",
         png()[:-4],

@@ -13,6 +13,7 @@ from urllib.parse import quote
 import pytest
 import pytest_asyncio
 
+from tests.core.test_images import gif
 from tests.harness.mail_tools import ADDRESS
 from tests.harness.person import Turn
 from tests.scenarios.conftest import Scene
@@ -155,8 +156,7 @@ async def test_what_is_no_text_is_not_taken_in(post: Scene) -> None:
     for number, data in enumerate(("%%%", b64encode(b"\xff\xfe\x00").decode(), b64encode(b"a\0b").decode())):
         result = await turn.invoke("read_attachment", {"name": "x", "data": data}, f"bad-{number}")
         assert (result["outcome"], result["reason"]) == ("executionError", "toolError")
-    image = b"GIF89a" + bytes(20)
-    shown = await turn.invoke("read_attachment", {"name": "x.gif", "data": b64encode(image).decode()}, "image")
+    shown = await turn.invoke("read_attachment", {"name": "x.gif", "data": b64encode(gif()).decode()}, "image")
     assert shown["attachments"][0]["mediaType"] == "image/gif"
     too_long = await turn.invoke("read_attachment", {"name": "x", "data": "A" * 170_004}, "long")
     assert too_long["outcome"] == "invalidArguments"

@@ -11,7 +11,7 @@ import orjson
 import pytest
 import pytest_asyncio
 
-from tests.core.test_images import SECRET, chunk, jpeg, png, segment
+from tests.core.test_images import SECRET, blocks, chunk, gif, jpeg, png, segment
 from tests.fakes.openai_server import CHAT
 from tests.harness.http import Reply
 from tests.harness.person import Turn
@@ -117,6 +117,18 @@ async def test_case_187_what_hides_in_a_known_part_of_an_image_does_not_come_in(
     assert SECRET not in fetched.body
 
 
+@pytest.mark.parametrize(
+    "hidden",
+    [b"!\xfe" + blocks(SECRET), b"!\xff" + blocks(b"XMP DataXMP", SECRET), b"!\x01" + blocks(bytes(12), SECRET)],
+    ids=["comment", "application", "text"],
+)
+async def test_case_218_an_animation_comes_in_without_what_was_written_into_it(seeing: Scene, hidden: bytes) -> None:
+    (attached,) = (await attach(await seeing.begin(), gif(hidden) + SECRET))["attachments"]
+    assert (attached["mediaType"], attached["bytes"]) == ("image/gif", len(gif()))
+    fetched = await seeing.ada.browser.get(f"{seeing.gateway.agent_origin}/attachments/{attached['id']}")
+    assert (fetched.status, fetched.body) == (200, gif())
+
+
 async def test_a_drawing_that_is_text_is_text_and_shown_to_nobody_as_an_image(seeing: Scene, remote: RemoteModel) -> None:
     turn = await seeing.begin()
     result = await attach(turn, b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>")
@@ -128,7 +140,7 @@ async def test_case_155_only_an_image_of_the_conversation_reaches_the_models_ser
     other = await seeing.begin()
     (elsewhere,) = (await attach(other, png()))["attachments"]
     turn = await seeing.begin()
-    (moving,) = (await attach(turn, b"GIF89a" + bytes(20)))["attachments"]
+    (moving,) = (await attach(turn, gif()))["attachments"]
     (mine,) = (await attach(turn, png(), "mine"))["attachments"]
     token = await mint(turn, remote)
     remote.asked.clear()

@@ -56,7 +56,7 @@ def attachment_tools() -> list[AnyTool]:
         kind = media_type_of(raw)
         if kind is not MediaType.BYTES:
             said = f"{show(name)} is an image of {len(raw)} bytes ({kind.value}). It is shown to the person"
-            return ToolOutput(said, {**record, "mediaType": kind.value}, attached=(_without_metadata(name, kind, raw),))
+            return ToolOutput(said, {**record, "mediaType": kind.value}, attached=(_without_metadata(name, raw),))
         try:
             text = raw.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -68,10 +68,8 @@ def attachment_tools() -> list[AnyTool]:
     return [read_attachment]
 
 
-def _without_metadata(name: str, kind: MediaType, raw: bytes) -> bytes:
-    """What may go to a model. An animation goes to none: it is kept for the person as it is."""
-    if kind is MediaType.GIF:
-        return raw
+def _without_metadata(name: str, raw: bytes) -> bytes:
+    """What may be kept, shown and exported."""
     try:
         return clean_image(raw)
     except UnusableImage as error:
