@@ -11,7 +11,11 @@ from gateway.runtime.ports import AttachmentRecords
 
 
 class Attachments:
-    """What a session may fetch: bytes of its own person's results, of no higher label than the session has."""
+    """What a session may fetch: bytes of its own person's results, of no higher label than the session has.
+
+    The conversation's label counts as well as the result's. A page chooses the bytes of what it attaches, and could carry in them
+    what its session has read.
+    """
 
     def __init__(self, *, records: AttachmentRecords, exposures: Exposures) -> None:
         self._records = records
@@ -24,6 +28,7 @@ class Attachments:
         stored = await self._records.attachment(session.principal.id, attachment_id)
         if stored is None or conversation_id not in (None, stored.conversation_id):
             raise NotFound("there are no such bytes")
-        if expose(Exposure(), stored.trust, stored.labels).label > self._exposures.subject(session).label:
+        label = expose(Exposure(0, stored.conversation_label), stored.trust, stored.labels).label
+        if label > self._exposures.subject(session).label:
             raise Refused("label", "open the conversation first: what came with this result has a higher label than this session")
         return stored.attachment

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.core.test_images import png
 from tests.harness.http import Browser
 from tests.harness.person import Person, Turn
 from tests.harness.remote_model import RemoteModel
@@ -60,6 +62,29 @@ async def events(scene: Scene, event: str) -> list[dict[str, Any]]:
 
 
 # ── labels ──
+
+
+async def test_case_219_a_picture_out_of_a_labelled_conversation_is_given_to_no_session_below_its_label(tmp_path: Path) -> None:
+    async with stage(tmp_path, **LABELLED) as scene:
+        turn = await scene.begin()
+        assert (await turn.invoke("confide", {}))["outcome"] == "ok"
+        # The page chooses these bytes, so they may hold what was confided.
+        data = b64encode(png()).decode()
+        (attached,) = (await turn.invoke("read_attachment", {"name": "x.png", "data": data}, "picture"))["attachments"]
+        picture = f"{scene.gateway.agent_origin}/attachments/{attached['id']}"
+        assert (await scene.ada.browser.get(picture)).status == 200
+
+        elsewhere = Person(scene.gateway, Browser(scene.gateway.port), scene.ada.authenticator)
+        assert (await elsewhere.sign_in()).status == 204
+        await elsewhere.open_shell()
+        shell = await elsewhere.agent()
+        refused = await elsewhere.browser.get(picture)
+        assert (refused.status, refused.json["error"]["reason"]) == (403, "label")
+        assert (await shell.call("session/describe"))["session"]["labels"] == ["label:public"]
+        await shell.call("conversations/open", {"conversationId": turn.conversation_id})
+        assert (await elsewhere.browser.get(picture)).status == 200
+        assert (await shell.call("session/describe"))["session"]["labels"] == ["label:high"]
+        await elsewhere.leave()
 
 
 @pytest.mark.requirement("002-70", "a label holds for every conversation of the session, also after a restart")

@@ -87,12 +87,13 @@ class KeptResult:
 
 @dataclass(frozen=True, slots=True)
 class StoredAttachment:
-    """Bytes that came with a result, with what the result raised when it was let in."""
+    """Bytes that came with a result, with what the result raised when it was let in, and the label that its conversation has."""
 
     conversation_id: str
     attachment: KeptAttachment
     trust: Trust
     labels: tuple[str, ...]
+    conversation_label: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,7 @@ async def test_bytes_that_came_with_a_result_are_kept_with_its_call_for_its_pers
     result = replace(history.result("call-1"), attachments=(image.reference,), labels=("label:high",), trust=Trust.TRUSTED)
     closed = replace(history.close(request, result), attachments=(image,))
     await kept.ledger.append(history.intend(request), closed)
-    stored = StoredAttachment(history.conversation_id, image, Trust.TRUSTED, ("label:high",))
+    stored = StoredAttachment(history.conversation_id, image, Trust.TRUSTED, ("label:high",), 0)
     assert await records.attachment(OPERATOR.id, "res_1") == stored
     assert await records.attachment("prn_other", "res_1") is None
     other = replace(history.close(history.request("call-2"), result), attachments=(KeptAttachment("res_3", b"changed"),))

@@ -64,7 +64,11 @@ _kept = (
 )
 
 _attachment = (
-    select(t.attachments, *(column.label(f"closing_{column.name}") for column in sealed_columns(t.leaves)))
+    select(
+        t.attachments,
+        t.conversations.c.label.label("conversation_label"),
+        *(column.label(f"closing_{column.name}") for column in sealed_columns(t.leaves)),
+    )
     .join(
         t.calls,
         (t.calls.c.conversation_id == t.attachments.c.conversation_id) & (t.calls.c.call_id == t.attachments.c.call_id),
@@ -126,7 +130,7 @@ def _read_attachment(row: ARow) -> StoredAttachment | None:
     attachment = KeptAttachment(row.id, row.content)
     if attachment.reference not in result.attachments:
         raise ValueError("not the bytes that were recorded")
-    return StoredAttachment(row.conversation_id, attachment, result.trust, result.labels)
+    return StoredAttachment(row.conversation_id, attachment, result.trust, result.labels, row.conversation_label)
 
 
 class KeptReader(Reader):
