@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import orjson
 import pytest
@@ -181,6 +182,54 @@ async def test_case_184_a_stream_that_is_to_be_taken_up_again_begins_anew_for_it
                 await asyncio.sleep(0.05)
         assert status == 200, event
     assert (await mine.post(LIST)).status == (await other.post(LIST)).status == 200
+
+
+@pytest.mark.parametrize("address", ["https://attacker.example/cb", "attackers-app:/cb"])
+async def test_case_220_no_link_leads_to_an_address_that_somebody_registered_before_a_person_says_so(
+    scene: Scene, address: str
+) -> None:
+    peer = WebPeer(scene.ada)
+    assert (await peer.register(address)).status == 201
+    for mistake in (
+        {"response_type": "token"},
+        {"scope": "admin"},
+        {"code_challenge_method": "plain"},
+        {"code_challenge": ""},
+        {"resource": "https://attacker.example/mcp"},
+        {"state": "s" * 6_000},
+    ):
+        reply = await scene.ada.browser.get(peer.authorization(redirect_uri=address, **mistake))
+        if reply.status == 302:
+            # To the console, where it is shown who asks and where the answer goes.
+            assert reply.headers["Location"].startswith(f"{scene.gateway.console_origin}/connect?"), (mistake, reply)
+        else:
+            assert (reply.status, "Location" in reply.headers) == (400, False), (mistake, reply)
+            assert "error" in reply.json
+    request = await request_of(scene.ada.browser, peer.authorization(redirect_uri=address))
+    shown = await scene.ada.browser.post(f"{scene.gateway.console_origin}/connect/describe", {"request": request})
+    assert shown.json["destination"] == address.removesuffix("/cb")
+
+
+async def test_case_220_a_link_that_is_sent_to_somebody_else_gives_its_sender_nothing_without_their_yes(scene: Scene) -> None:
+    """Whoever sends the page's own link could as well send the one before it, so neither is bound to a browser."""
+    peer = WebPeer(scene.ada)
+    assert (await peer.register()).status == 201
+    request = await request_of(Browser(scene.gateway.port), peer.authorization())
+    url = f"{scene.gateway.console_origin}/connect/decide"
+    # Neither looking at it nor a page of somebody else decides.
+    assert (await scene.ada.browser.get(f"{scene.gateway.console_origin}/connect?request={request}")).status == 200
+    forged = {"request": request, "decision": "allow"}
+    for page in ("https://attacker.example", scene.gateway.agent_origin, peer.origin, "null"):
+        assert (await scene.ada.browser.post(url, forged, origin=page)).status == 403, page
+    assert (await Browser(scene.gateway.port).post(url, forged)).status == 401
+    # A no is final, and says so to the client alone.
+    denied = await scene.ada.browser.post(url, {"request": request, "decision": "deny"})
+    assert "error=access_denied" in denied.json["location"]
+    assert (await scene.ada.browser.post(url, forged)).status == 404
+    # A code that was seen on the way is worth nothing without the client's proof, and then nothing at all.
+    code = parse_qs(urlsplit(await decide(scene.ada, await request_of(scene.ada.browser, peer.authorization()))).query)["code"][0]
+    assert (await peer.redeem(code=code, code_verifier="guessed" * 7)).status == 400
+    assert (await peer.redeem(code=code)).status == 400
 
 
 async def test_case_194_requests_of_other_clients_push_nobodys_out(scene: Scene) -> None:

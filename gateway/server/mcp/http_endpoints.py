@@ -37,6 +37,9 @@ FORM_BYTES: Final = 16 * 1024
 
 MAX_FIELDS: Final = 100
 
+_OF_THIS_MACHINE: Final = "http"
+"""Scheme of the addresses that are registered for programs of this machine, and for nobody else."""
+
 _FORM: Final = "application/x-www-form-urlencoded"
 _MEDIA_TYPES: Final = (_FORM, "application/json")
 _WRONG_TYPE: Final = HttpError(415, "unsupported_media_type", "send a form, or JSON to register")
@@ -111,9 +114,16 @@ class HttpEndpoints:
     async def _answer_authorization(self, request: Request) -> Response:
         """RFC 6749 section 4.1.1. An error that goes to the client says which server it is from, as a code does (RFC 9207)."""
         answer = await self._authorizations.handle(request)
-        location = answer.headers.get("location", "")
-        if "error" in parse_qs(urlsplit(location).query):
-            answer.headers["location"] = f"{location}&{urlencode({'iss': self._parts.origin})}"
+        location = urlsplit(answer.headers.get("location", ""))
+        said = parse_qs(location.query)
+        if "error" not in said:
+            return answer
+        if location.scheme != _OF_THIS_MACHINE:
+            # Anybody can register an address. A link to this gateway that a mistake in it leads on, with nobody asked, would
+            # lend them its name (RFC 9700 section 4.11.2).
+            refusal = {name: said[name][0] for name in ("error", "error_description") if name in said}
+            return JSONResponse(refusal, 400, headers={"cache-control": "no-store"})
+        answer.headers["location"] = f"{location.geturl()}&{urlencode({'iss': self._parts.origin})}"
         return answer
 
     async def _describe_resource(self, _request: Request) -> Response:
