@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from gateway.core.markers import MarkedText, mark_text, mark_words
@@ -58,6 +58,9 @@ _NAMES: Final = (
     _name("psk", before=_START, strong=False),
 )
 _WORDS: Final = mark_words(dict.fromkeys(name.word for name in _NAMES))
+
+_HARMLESS: Final = "lighthouse"
+"""A value that only goes where any value would."""
 
 _LOOK_BACK = 24
 """Characters before a word in which the rest of its name is looked for."""
@@ -170,6 +173,13 @@ def find_named(text: str, lowered: MarkedText) -> Iterator[tuple[int, int]]:
             if end - start == _LONGEST and (rest := _REST.match(text, end)) is not None:
                 end = rest.end()
             yield start, end
+
+
+@lru_cache(4_096)
+def names_any_value(name: str) -> bool:
+    """Whether a member of that name is a credential whatever its value looks like, by the names that are known in texts."""
+    said = f'"{name[-_LOOK_BACK * 2 :]}": "{_HARMLESS}"'
+    return any(end == len(said) - 1 for _, end in find_named(said, mark_text(said.lower())))
 
 
 def _find_value(text: str, folded: str, place: int) -> tuple[int, int] | None:

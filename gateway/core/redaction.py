@@ -19,7 +19,7 @@ from gateway.core.canonical import MAX_DEPTH, Json, canonical_bytes
 from gateway.core.errors import MalformedJson
 from gateway.core.look_alikes import as_read
 from gateway.core.markers import MarkedText, mark_text
-from gateway.core.named_secrets import COMMANDS, find_named
+from gateway.core.named_secrets import COMMANDS, find_named, names_any_value
 from gateway.core.secret_tokens import TOKENS, PatternSet, secret_pattern
 
 
@@ -291,11 +291,11 @@ _NAMES_OF_CREDENTIALS = (
 )
 """Ends of member names, in lower case and without punctuation, whose values are credentials whatever they look like."""
 
-_NAMES_OF_NAMES = frozenset({"name", "key", "id", "field", "label", "variable"})
-_NAMES_OF_VALUES = frozenset({"value", "content", "text", "val", "default"})
+_NAMES_OF_NAMES = frozenset({"name", "key", "k", "id", "field", "label", "variable"})
+_NAMES_OF_VALUES = frozenset({"value", "content", "text", "val", "v", "default"})
 """Members that hold a name, and beside it its value."""
 
-_SHORT_NAMES = frozenset({"pass", "pw", "pwd", "psk"})
+_SHORT_NAMES = frozenset({"pass", "pw", "pwd", "psk", "creds"})
 """Whole names, or the last words of names, that are credentials; words end in them too (`compass`)."""
 
 _LAST_WORD = re.compile(r"(?:^|[^A-Za-z]|(?<=[a-z])(?=[A-Z]))([A-Za-z][a-z]*|[A-Z]+)$")
@@ -383,4 +383,6 @@ def _credential_kind(name: str) -> str | None:
     last = _LAST_WORD.search(name)
     if last is not None and last[1].lower() in _SHORT_NAMES:
         return "password"
-    return next((known for known in _NAMES_OF_CREDENTIALS if bare.endswith(known)), None)
+    if (known := next((known for known in _NAMES_OF_CREDENTIALS if bare.endswith(known)), None)) is not None:
+        return known
+    return "password" if names_any_value(name) else None

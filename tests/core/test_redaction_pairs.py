@@ -122,3 +122,20 @@ def test_lines_are_redacted_as_a_whole_and_stay_as_many(ending: str) -> None:
     assert redact_lines(ending.join(lines), ()) == lines
     assert redact_lines("\n".join(key), SECRETS) == ["[redacted:private-key]", "", "", ""]
     assert redact_lines("", SECRETS) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("passwort", "Kennwort", "contraseña", "senha", "mot_de_passe", "passcode", "creds"),
+        *("encryptionKey", "master_key", "deploy-key", "storageKey", "recovery_key"),
+    ],
+)
+def test_a_member_goes_under_every_name_that_texts_know(name: str) -> None:
+    for value in ({name: "plain"}, {name: ["plain", {"of": "plain"}]}, [{"k": name, "v": "plain"}]):
+        assert "plain" not in str(redact_json(value, ("secrets",)).value)
+
+
+@pytest.mark.parametrize("name", ["passport", "passengers", "primary_key", "public_key", "nextPageToken", "passwordPolicy"])
+def test_a_member_whose_name_is_like_one_of_a_credential_stays(name: str) -> None:
+    assert redact_json({name: "plain"}, ("secrets",)).value == {name: "plain"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ import pytest
 from tests.harness.person import Turn
 from tests.harness.process import GatewayProcess
 from tests.harness.socket import RpcError
+from tests.harness.structured_tools import SECRET
 from tests.scenarios.conftest import Scene, text_of
+from tests.scenarios.staging import stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -157,6 +160,17 @@ async def test_case_216_where_a_search_stops_tells_no_right_guess_from_a_wrong_o
         assert result["outcome"] == "ok", result
         seen.append((result["content"], result["structured"]))
     assert seen == [seen[0]] * 4
+
+
+async def test_case_221_a_credential_in_data_goes_under_every_name_that_it_goes_under_in_a_text(tmp_path: Path) -> None:
+    async with stage(tmp_path, COUNTERSIGN_TOOLS_MODULES='["tests.harness.structured_tools"]') as scene:
+        turn = await scene.begin()
+        for name in ("encryption_key", "passwort", "contraseña", "masterKey", "passcode", "mot_de_passe"):
+            result = await turn.invoke("disclose", {"name": name})
+            assert (result["outcome"], result["redactions"]) == ("ok", 2), result
+            assert SECRET not in text_of(result), name
+        kept = await turn.invoke("disclose", {"name": "primary_key"})
+        assert (kept["redactions"], kept["structured"]["primary_key"]) == (0, SECRET)
 
 
 async def test_case_196_an_edit_that_nobody_is_asked_about_tells_no_guess_from_another(scene: Scene) -> None:
