@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Final
 
+from gateway.agent.acts import ACTS
 from gateway.agent.leads import Lead, Opening, Order, lead_at, opening_at, without_tail
 from gateway.agent.objects import head_of
 from gateway.agent.ranking import stem
@@ -24,6 +25,7 @@ _COMPOSING: Final = frozenset(WISH_WORDS.composing_verbs)
 _DETERMINERS: Final = frozenset(WISH_WORDS.determiners)
 _KEEPING: Final = frozenset(VOCABULARY.keeping_verbs)
 _JOINERS: Final = frozenset(WISH_WORDS.joiners)
+_MOVING: Final = frozenset(ACTS["move"]["verbs"])
 _PREPOSITIONAL: Final = frozenset(WISH_WORDS.prepositional)
 _PREPOSITIONS: Final = frozenset(WISH_WORDS.prepositions)
 _REACHING: Final = frozenset(WISH_WORDS.reaching)
@@ -187,7 +189,9 @@ def _gives_text(said: Tokens) -> bool:
 
 def _holds_on(said: Tokens, rest: Tokens, verbs: WishVerbs) -> bool:
     """Whether what is said so far may go on over an "and": a text without quotes, or what somebody is told to do."""
-    if any(one.bare == "to" and two.bare in verbs.all for one, two in pairwise(said)):
+    # "Move a.txt to archive" tells nobody to archive anything.
+    is_place = said[0].bare in _MOVING
+    if not is_place and any(one.bare == "to" and two.bare in verbs.all for one, two in pairwise(said)):
         return True
     if said[0].bare not in _COMPOSING:
         return False

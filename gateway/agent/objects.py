@@ -13,6 +13,7 @@ from typing import Final
 from gateway.agent.acts import ACTS
 from gateway.agent.ranking import stem
 from gateway.agent.tokens import Token, Tokens, phrase_at
+from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.wish_verbs import WishVerbs
 from gateway.agent.wish_words import WISH_WORDS
 
@@ -29,6 +30,8 @@ _WRITING: Final = frozenset((*ACTS["write"]["verbs"], *ACTS["send"]["verbs"]))
 _JOINT: Final = (_TEXT_VERBS - _WRITING).union(ACTS["send"]["verbs"])
 """Verbs whose things belong together: one mail to two people."""
 
+_TARGET: Final = frozenset({"to", "into"})
+_DAYS: Final = frozenset(VOCABULARY.near_days)
 _SAME: Final = frozenset({"this", "last", "next"})
 _NUMBERED: Final = re.compile(r"[A-Za-z][A-Za-z_.-]*[0-9]+", re.ASCII)
 _MOST_WORDS: Final = 4
@@ -48,10 +51,16 @@ class _Part:
 def spread(tokens: Tokens, verbs: WishVerbs) -> list[Tokens]:
     """The wishes of a clause: as many as its verb has objects."""
     parts = _parts_of(tokens)
-    if len(parts) == 1 or not _COLLECTIVE.isdisjoint(token.bare for token in tokens if not token.is_quoted):
+    if len(parts) == 1 or any(_is_collective(tokens, at) for at in range(len(tokens))):
         return [tokens]
     head = head_of(tokens, verbs)
     return _of_frames(parts, head or _noun_of(tokens, verbs)) or _of_names(parts, head) or _of_likes(parts, head) or [tokens]
+
+
+def _is_collective(tokens: Tokens, at: int) -> bool:
+    """Whether a word puts things together, and is no place that they go to: "move a.txt and b.txt to archive"."""
+    is_place = at > 0 and tokens[at - 1].bare in _TARGET
+    return tokens[at].bare in _COLLECTIVE and not tokens[at].is_quoted and not is_place
 
 
 def head_of(tokens: Tokens, verbs: WishVerbs) -> int:
@@ -116,12 +125,15 @@ def _of_frames(parts: Sequence[_Part], head: int) -> list[Tokens]:
     """One wish for each pair of things: "X to a and Y to b", "18 at Lidl and 6.50 at Pret"."""
     first = parts[0].tokens
     bodies = [first[head:], *(part.tokens for part in parts[1:])]
-    joints = [_joints_of(body) for body in bodies]
-    is_framed = joints[0] != [] and all(each == joints[0] for each in joints) and all(len(body) > 1 for body in bodies)
+    # "The lamp in the hall on and the one in the bath off": what is done stands at the end.
+    is_switched = all(body and body[-1].bare in _PARTICLES for body in bodies)
+    framed = [body[:-1] for body in bodies] if is_switched else bodies
+    joints = [_joints_of(body) for body in framed]
+    is_framed = joints[0] != [] and all(each == joints[0] for each in joints) and all(len(body) > 1 for body in framed)
     if not is_framed or (head == 0 and not first[0].bare[:1].isdecimal()):
         return []
-    begins = {body[0].bare if body[0].bare in _PREPOSITIONS else "" for body in bodies}
-    if len(begins) > 1 or any(body[-1].bare in _PREPOSITIONS for body in bodies):
+    begins = {body[0].bare if body[0].bare in _PREPOSITIONS else "" for body in framed}
+    if len(begins) > 1 or any(body[-1].bare in _PREPOSITIONS for body in framed):
         return []
     return [[*first[:head], *body] for body in bodies]
 
@@ -167,7 +179,7 @@ def _is_label(token: Token) -> bool:
 
 
 def _is_full(body: Tokens) -> bool:
-    return body[0].is_name or body[0].bare in _DETERMINERS
+    return body[0].is_name or body[0].bare in _DETERMINERS or (len(body) == 1 and body[0].bare in _DAYS)
 
 
 def _is_title(bodies: Sequence[Tokens]) -> bool:

@@ -26,16 +26,16 @@ _QUOTES: Final = ('""', "''", "``", "“”")
 def plain_call(wish: str, tools: Sequence[Tool], words: Mapping[str, Any]) -> ProposedCall | None:
     """The call that a plain wish asks for, where one of these tools takes it; None for any other. `words` is prompts.json."""
     forms = words["action"]["plainForms"]
-    names = ("make", "edit", "editIn", "editFrom", "rewriting", "lines", "count", "list", "acts")
-    make, edit, edit_in, edit_from, whole, lines, count, listing, acts = (
+    names = ("edit", "editIn", "editFrom", "rewriting", "lines", "count", "list", "acts")
+    edit, edit_in, edit_from, whole, lines, count, listing, acts = (
         _pattern(forms[name], forms["polite"], forms["end"]) for name in names
     )
     said = trim(wish)
     able = {tool["name"]: set[str](tool["paramSchema"].get("properties", {})) for tool in tools}
     if {"path", "to"} <= able.get("move_file", set()) and (moved := _moved(said, forms)) is not None:
         return moved
-    if "path" in able.get("make_directory", set()) and (found := make.fullmatch(said)):
-        return ProposedCall("make_directory", {"path": _bare(found[1])})
+    if "path" in able.get("make_directory", set()) and (made := _made(said, forms)):
+        return ProposedCall("make_directory", {"path": made})
     if {"path", "old", "new"} <= able.get("edit_file", set()) and (found := edit.fullmatch(said)):
         return ProposedCall("edit_file", {"path": _bare(found[3]), "old": _bare(found[1]), "new": _bare(found[2])})
     if {"path", "old", "new"} <= able.get("edit_file", set()) and (found := edit_in.fullmatch(said)):
@@ -69,6 +69,15 @@ def _moved(said: str, forms: Mapping[str, str]) -> ProposedCall | None:
     if (found := place.fullmatch(said)) and _ENDED.search(_bare(found[1])) and not _ENDED.search(_bare(found[2])):
         return ProposedCall("move_file", {"path": _bare(found[1]), "to": f"{_bare(found[2]).rstrip('/')}/"})
     return None
+
+
+def _made(said: str, forms: Mapping[str, str]) -> str:
+    """The folder that a wish is to have made: called a folder, or told by the slash at its end; empty for any other wish."""
+    make, place = (_pattern(forms[name], forms["polite"], forms["end"]) for name in ("make", "makePlace"))
+    if found := make.fullmatch(said):
+        return _bare(found[1])
+    thing = _bare(found[1]) if (found := place.fullmatch(said)) else ""
+    return thing if thing.endswith("/") else ""
 
 
 def _dropped(said: str, forms: Mapping[str, str]) -> str:

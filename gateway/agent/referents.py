@@ -95,6 +95,8 @@ def _picks(tokens: Tokens, at: int) -> bool:
 def _named(tokens: Tokens, beside: Tokens, verbs: WishVerbs) -> Tokens | None:
     """A clause with what "it" or "them" means in its place."""
     places = [at for at in range(len(tokens)) if _points(tokens, at)]
+    if len(places) == 1 and tokens[places[0]].bare == "there" and tokens[0].bare in _MOVING:
+        return _moved_there(tokens, places[0], beside)
     is_place = bool(places) and tokens[places[0] - 1].bare in _OFF and beside[0].bare in _TEXT_VERBS
     place_of = _place_of(beside) if is_place else None
     meant = _meant(beside, verbs) if place_of is None else [place_of]
@@ -114,6 +116,16 @@ def _named(tokens: Tokens, beside: Tokens, verbs: WishVerbs) -> Tokens | None:
         joined += map(moved, each)
     joined[-1] = replace(joined[-1], mark=tokens[place].mark, gap=tokens[place].gap)
     return [*tokens[:place], *joined, *tokens[place + 1 :]]
+
+
+def _moved_there(tokens: Tokens, at: int, beside: Tokens) -> Tokens | None:
+    """A move to the folder that the clause beside it makes or names: "make a folder new/, move a.txt there"."""
+    named = [token for token in beside if token.is_name]
+    folder = _made_folder(beside) or (named[0] if len(named) == 1 and named[0].text.endswith("/") else None)
+    if folder is None:
+        return None
+    place = replace(moved(folder), mark=tokens[at].mark, gap=tokens[at].gap)
+    return [*tokens[:at], added("into"), place, *tokens[at + 1 :]]
 
 
 def _meant(beside: Tokens, verbs: WishVerbs) -> Sequence[Tokens]:

@@ -17,6 +17,7 @@ from gateway.agent.leads import Order, without_asides
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Tool
 from gateway.agent.objects import spread
+from gateway.agent.ones import with_nouns
 from gateway.agent.referents import leans, with_referents
 from gateway.agent.tokens import STOPS, Tokens, added, moved, spoken, tokenise
 from gateway.agent.vocabulary import VOCABULARY
@@ -39,7 +40,8 @@ def wishes_in(message: str, tools: Sequence[Tool]) -> list[str]:
     if length_of(message) > _MAX_MESSAGE:
         return []
     verbs = wish_verbs(tools)
-    clauses = clauses_of(without_asides(tokenise(message)), verbs)
+    parted = clauses_of(without_asides(tokenise(message)), verbs)
+    clauses = [replace(clause, tokens=with_nouns(clause.tokens, verbs)) for clause in parted]
     if any(_is_doubtful(clause.tokens, verbs) for clause in clauses):
         return []
     named = with_referents(_whole(clauses) or [], verbs) or []

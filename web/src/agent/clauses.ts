@@ -183,7 +183,9 @@ function givesText(said: readonly Token[]): boolean {
 /** Whether what is said so far may go on over an "and": a text without quotes, or what somebody is told to do. */
 function holdsOn(said: readonly Token[], rest: readonly Token[], verbs: WishVerbs): boolean {
   const follows = bareAt(rest, 0);
-  if (isFollowed(said, (one, two) => one.bare === "to" && verbs.all.has(two.bare))) return true;
+  // "Move a.txt to archive" tells nobody to archive anything.
+  const isPlace = vocabulary.acts.move.verbs.includes(bareAt(said, 0));
+  if (!isPlace && isFollowed(said, (one, two) => one.bare === "to" && verbs.all.has(two.bare))) return true;
   if (!COMPOSING.has(bareAt(said, 0))) return false;
   if (said.some(({ bare }) => SAYING.has(bare))) return !rest.some(({ isName, isQuoted }) => isName || isQuoted);
   const isPlaced = isFollowed(said, (one, two) => REACHING.has(one.bare) && DETERMINERS.has(two.bare));

@@ -20,6 +20,8 @@ const SENDING: ReadonlySet<string> = new Set(vocabulary.acts.send.verbs);
 const WRITING: ReadonlySet<string> = new Set([...vocabulary.acts.write.verbs, ...SENDING]);
 /** Verbs whose things belong together: one mail to two people. */
 const JOINT: ReadonlySet<string> = new Set([...wishWords.textVerbs.filter((verb) => !WRITING.has(verb)), ...SENDING]);
+const TARGET: ReadonlySet<string> = new Set(["to", "into"]);
+const DAYS: ReadonlySet<string> = new Set(Object.keys(vocabulary.nearDays));
 const SAME: ReadonlySet<string> = new Set(["this", "last", "next"]);
 const NUMBERED = /^[A-Za-z][A-Za-z_.-]*[0-9]+$/;
 /** Words of an object that is plain. A longer one is a clause. */
@@ -37,10 +39,16 @@ interface Part {
 /** The wishes of a clause: as many as its verb has objects. */
 export function spread(tokens: Tokens, verbs: WishVerbs): Tokens[] {
   const parts = partsIn(tokens);
-  if (parts.length === 1 || tokens.some(({ bare, isQuoted }) => !isQuoted && COLLECTIVE.has(bare))) return [tokens];
+  if (parts.length === 1 || tokens.some((_, at) => isCollective(tokens, at))) return [tokens];
   const head = headOf(tokens, verbs);
   const found = [ofFrames(parts, head || nounOf(tokens, verbs)), ofNames(parts, head), ofLikes(parts, head)];
   return found.find((wishes) => wishes.length > 0) ?? [tokens];
+}
+
+/** Whether a word puts things together, and is no place that they go to: "move a.txt and b.txt to archive". */
+function isCollective(tokens: Tokens, at: number): boolean {
+  const isPlace = at > 0 && TARGET.has(bareAt(tokens, at - 1));
+  return COLLECTIVE.has(bareAt(tokens, at)) && !tokens[at]?.isQuoted && !isPlace;
 }
 
 /** How many words of a clause are its verb, with for whom it is and its particle: "show me", "remind me to call". */
@@ -110,11 +118,14 @@ function ofNames(parts: readonly Part[], head: number): Tokens[] {
 function ofFrames(parts: readonly Part[], head: number): Tokens[] {
   const verb = parts.slice(0, 1).flatMap(({ tokens }) => tokens.slice(0, head));
   const bodies = parts.map(({ tokens }, number) => (number === 0 ? tokens.slice(head) : tokens));
-  const joints = bodies.map((body) => jointsOf(body).join(" "));
-  const isFramed = joints[0] !== "" && new Set(joints).size === 1 && bodies.every(({ length }) => length > 1);
+  // "The lamp in the hall on and the one in the bath off": what is done stands at the end.
+  const isSwitched = bodies.every((body) => PARTICLES.has(bareAt(body, -1)));
+  const framed = isSwitched ? bodies.map((body) => body.slice(0, -1)) : bodies;
+  const joints = framed.map((body) => jointsOf(body).join(" "));
+  const isFramed = joints[0] !== "" && new Set(joints).size === 1 && framed.every(({ length }) => length > 1);
   if (!isFramed || (head === 0 && !bodies.flat().slice(0, 1).some(isFigure))) return [];
-  const begins = bodies.map((body) => (PREPOSITIONS.has(bareAt(body, 0)) ? bareAt(body, 0) : ""));
-  if (new Set(begins).size > 1 || bodies.some((body) => PREPOSITIONS.has(bareAt(body, -1)))) return [];
+  const begins = framed.map((body) => (PREPOSITIONS.has(bareAt(body, 0)) ? bareAt(body, 0) : ""));
+  if (new Set(begins).size > 1 || framed.some((body) => PREPOSITIONS.has(bareAt(body, -1)))) return [];
   return bodies.map((body) => [...verb, ...body]);
 }
 
@@ -158,8 +169,9 @@ function isLabel({ text, isName, isQuoted }: Token): boolean {
   return isName || (!isQuoted && NUMBERED.test(text));
 }
 
-function isFull([first]: Tokens): boolean {
-  return first !== undefined && (first.isName || DETERMINERS.has(first.bare));
+function isFull([first, ...more]: Tokens): boolean {
+  const isDay = more.length === 0 && first !== undefined && DAYS.has(first.bare);
+  return isDay || (first !== undefined && (first.isName || DETERMINERS.has(first.bare)));
 }
 
 /** Whether two words may be one name: "Marks and Spencer". */

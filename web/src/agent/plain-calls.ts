@@ -20,11 +20,12 @@ const PARTS: Readonly<Record<string, string>> = {
   thing: "(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|“[^”\\n]+”|[^ \\n\"'`“]+)",
   line: "([1-9][0-9]{0,6})",
 };
-const [MOVE, PLACE, TOP, MAKE, EDIT, EDIT_IN, EDIT_FROM, WHOLE, LINES, COUNT, LIST, ACTS] = [
+const [MOVE, PLACE, TOP, MAKE, MAKE_PLACE, EDIT, EDIT_IN, EDIT_FROM, WHOLE, LINES, COUNT, LIST, ACTS] = [
   patternOf(words.action.plainForms.move),
   patternOf(words.action.plainForms.place),
   patternOf(words.action.plainForms.top),
   patternOf(words.action.plainForms.make),
+  patternOf(words.action.plainForms.makePlace),
   patternOf(words.action.plainForms.edit),
   patternOf(words.action.plainForms.editIn),
   patternOf(words.action.plainForms.editFrom),
@@ -49,8 +50,8 @@ export function plainCall(wish: string, tools: Tools): ProposedCall | null {
   const said = wish.trim();
   const move = takes(tools, "move_file", ["path", "to"]) ? moveOf(said) : null;
   if (move !== null) return { name: "move_file", arguments: move };
-  const make = takes(tools, "make_directory", ["path"]) ? MAKE.exec(said) : null;
-  if (make !== null) return { name: "make_directory", arguments: { path: bare(make[1]) } };
+  const made = takes(tools, "make_directory", ["path"]) ? madeOf(said) : "";
+  if (made !== "") return { name: "make_directory", arguments: { path: made } };
   const edit = takes(tools, "edit_file", ["path", "old", "new"]) ? EDIT.exec(said) : null;
   if (edit !== null)
     return { name: "edit_file", arguments: { path: bare(edit[3]), old: bare(edit[1]), new: bare(edit[2]) } };
@@ -79,6 +80,14 @@ export function plainCall(wish: string, tools: Tools): ProposedCall | null {
   const [counted, listed] = [bare(COUNT.exec(said)?.[1]), bare(LIST.exec(said)?.[1])];
   const folder = counted.endsWith("/") ? counted : listed.startsWith("-") ? "" : listed;
   return folder === "" ? null : { name: "list_directory", arguments: { path: folder } };
+}
+
+/** The folder that a wish is to have made: called a folder, or told by the slash at its end; empty for any other wish. */
+function madeOf(said: string): string {
+  const place = bare(MAKE_PLACE.exec(said)?.[1]);
+  const made = MAKE.exec(said)?.[1];
+  if (made !== undefined) return bare(made);
+  return place.endsWith("/") ? place : "";
 }
 
 /**

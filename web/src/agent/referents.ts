@@ -88,6 +88,8 @@ function picks(tokens: Tokens, at: number): boolean {
 function named(tokens: Tokens, beside: Tokens, verbs: WishVerbs): Tokens | null {
   const [place = 0, ...more] = tokens.flatMap((_, at) => (points(tokens, at) ? [at] : []));
   const pronoun = tokens[place];
+  if (pronoun?.bare === "there" && more.length === 0 && acts.move.verbs.includes(bareAt(tokens, 0)))
+    return movedThere(tokens, place, pronoun, beside);
   const [verb, verbBeside] = [bareAt(tokens, 0), bareAt(beside, 0)];
   // A text in quotes is what is written, so that "it" is only where it goes.
   const isGiven = tokens.slice(0, place).some(({ isQuoted }) => isQuoted);
@@ -103,6 +105,15 @@ function named(tokens: Tokens, beside: Tokens, verbs: WishVerbs): Tokens | null 
   const joined = meant.flatMap((each, number) => [...(number === 0 ? [] : [added("and")]), ...each.map(moved)]);
   const last = joined.splice(-1, 1).map((each) => ({ ...each, mark: pronoun.mark, gap: pronoun.gap }));
   return [...tokens.slice(0, place), ...joined, ...last, ...tokens.slice(place + 1)];
+}
+
+/** A move to the folder that the clause beside it makes or names: "make a folder new/, move a.txt there". */
+function movedThere(tokens: Tokens, at: number, { mark, gap }: Token, beside: Tokens): Tokens | null {
+  const [named, ...more] = beside.filter(({ isName }) => isName);
+  const isFolder = named !== undefined && more.length === 0 && named.text.endsWith("/");
+  const folder = madeFolder(beside) ?? (isFolder ? named : null);
+  if (folder === null) return null;
+  return [...tokens.slice(0, at), added("into"), { ...moved(folder), mark, gap }, ...tokens.slice(at + 1)];
 }
 
 /** What a clause is about: the names in it, or its plain object. Of a move it is where the thing is then. */

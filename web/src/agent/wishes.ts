@@ -3,6 +3,7 @@ import { ACTS } from "./acts.ts";
 import { beginsWish, type Clause, clausesOf, isBareWish, isCounted } from "./clauses.ts";
 import { withoutAsides } from "./leads.ts";
 import { spread } from "./objects.ts";
+import { withNouns } from "./ones.ts";
 import { leans, withReferents } from "./referents.ts";
 import { added, bareAt, endsSentence, moved, spoken, type Token, tokenise } from "./tokens.ts";
 import { vocabulary } from "./vocabulary.ts";
@@ -31,7 +32,8 @@ type Tokens = readonly Token[];
 export function wishesIn(message: string, tools: readonly DescribedTool[]): string[] {
   if (message.length > MAX_MESSAGE) return [];
   const verbs = wishVerbs(tools);
-  const clauses = clausesOf(withoutAsides(tokenise(message)), verbs);
+  const parted = clausesOf(withoutAsides(tokenise(message)), verbs);
+  const clauses = parted.map((clause) => ({ ...clause, tokens: withNouns(clause.tokens, verbs) }));
   if (clauses.some(({ tokens }) => isDoubtful(tokens, verbs))) return [];
   const named = withReferents(whole(clauses) ?? [], verbs) ?? [];
   const wishes = [...new Set(inOrder(named).flatMap(({ tokens }) => spread(tokens, verbs).map(spoken)))];
