@@ -41,6 +41,7 @@ from gateway.agent.ranking import terms_in
 from gateway.agent.reading import reader_among
 from gateway.agent.render import required_of
 from gateway.agent.tables import table_of
+from gateway.agent.told_apart import of_kind, told_apart
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.words import words_of
 
@@ -122,7 +123,7 @@ class Carrying:
     @property
     def named(self) -> Sequence[str]:
         """The words that the name of the one file has which is meant among those of a folder; none where it is told otherwise."""
-        is_taken = self.wish.carry in (Carry.REMOVE, Carry.MOVE)
+        is_taken = self.wish.carry in (Carry.REMOVE, Carry.MOVE) and not self.pick
         return [word.bare for word in words_of(self.wish.kept) if word.bare not in _UNNAMING] if is_taken else []
 
     @property
@@ -151,7 +152,7 @@ def carrying_in(wish: str, tools: Sequence[Tool]) -> Carrying | None:
         return Carrying(outcome, ProposedCall(reader[0], {reader[1]: files[0]}), *able, adder=adder)
     listed = _listing_for(outcome, tools)
     if listed is not None:
-        return Carrying(outcome, listed, *able, pick=_pick_in(outcome.source), adder=adder)
+        return Carrying(outcome, listed, *able, pick=_pick_in(outcome.source) or _pick_in_kept(outcome), adder=adder)
     finding = _finding_for(outcome)
     first = None if finding is None else text_search(finding.query, finding, tools)
     return None if first is None else Carrying(outcome, first, *able, finding=finding, adder=adder)
@@ -174,7 +175,8 @@ def next_look(carrying: Carrying, calls: Sequence[ToolMessage], tools: Sequence[
         return _next_picked(carrying, calls, tools, copy)
     if finding is None:
         return None
-    files = found_files(next(each for each in reversed(calls) if searches(each)), tools)
+    search = next(each for each in reversed(calls) if searches(each))
+    files = of_kind(found_files(search, tools), wish.source, search) if takes_path else found_files(search, tools)
     query = finding.query.replace("*", "")
     if takes_path or (_keeps_names(wish) and not _asks(wish.source)):
         if not files:
@@ -182,6 +184,9 @@ def next_look(carrying: Carrying, calls: Sequence[ToolMessage], tools: Sequence[
         if takes_path and len(files) > 1:
             return several_found(query, files, copy)
         return carried(carrying, "\n".join(files))
+    if len(files) > 1 and search is calls[-1] and finding.query.startswith("*") and must_be_worked_out(carrying):
+        # A number out of one of them is a guess.
+        return several_found(query, files, copy)
     further = further_search(finding, calls, tools)
     return several_found(query, files, copy) if further is None and searches(calls[-1]) else further
 
@@ -305,7 +310,8 @@ def _folder_for(source: str) -> str:
     """The folder that words speak of: by its name, or, as with "the newest report", by what it holds."""
     said = folders_said(_OF.sub("", source))
     named = folder_in(source) or (said[0].rstrip("/") if len(said) == 1 else "") or folder_of_kind(source)
-    return named or (TOP if kind_in(source) else "")
+    is_top = kind_in(source) != "" or any(word.bare == "here" for word in words_of(source))
+    return named or (TOP if is_top else "")
 
 
 def _pick_in(source: str) -> str:
@@ -316,12 +322,20 @@ def _pick_in(source: str) -> str:
     return next((PICK_OF[word] for word in words if word in PICK_OF), "")
 
 
+def _pick_in_kept(outcome: OutcomeWish) -> str:
+    """The same where the half after a listing tells it: "list tmp/ and delete the biggest file"."""
+    pick = _pick_in(outcome.kept) if outcome.carry in (Carry.REMOVE, Carry.MOVE) else ""
+    return "" if pick == "only" else pick
+
+
 def _finding_for(outcome: OutcomeWish) -> SoughtText | None:
     """What to look for where no file is named."""
     source, takes_path = outcome.source, outcome.carry in (Carry.REMOVE, Carry.MOVE)
     if (dated := dated_in(source)) is not None:
         return dated
     asked = f"{source} {outcome.kept}" if outcome.kept not in source else source
+    if (apart := told_apart(source, asked)) is not None:
+        return apart
     if not takes_path and (told := finding_in(source)) is not None:
         return told
     text = _VAGUE.sub("", _LEAD.sub("", source))

@@ -200,6 +200,8 @@ class LoopVocabulary:
     entry_links: _Words
     list_nouns: _Words
     spoken_verbs: _Words
+    telling_links: _Words
+    summing_verbs: _Words
 
 
 VOCABULARY: Final = LoopVocabulary(**loop_fields("vocabulary"))

@@ -27,6 +27,7 @@ import { termsIn } from "./ranking.ts";
 import { readerAmong } from "./reading.ts";
 import { fill, requiredOf } from "./render.ts";
 import { tableOf } from "./tables.ts";
+import { ofKind, toldApart } from "./told-apart.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 
@@ -128,7 +129,7 @@ export function carryingIn(wish: string, tools: Tools): Carrying | null {
   const [file] = filesIn(outcome.source);
   if (file !== undefined) return { ...plan, first: { name: reader.name, arguments: { [reader.path]: file } } };
   const listed = listingFor(outcome, tools);
-  if (listed !== null) return { ...plan, first: listed, pick: pickIn(outcome.source) };
+  if (listed !== null) return { ...plan, first: listed, pick: pickIn(outcome.source) ?? pickInKept(outcome) };
   const finding = findingFor(outcome);
   const first = finding === null ? null : textSearch(finding.query, finding, tools);
   return first === null ? null : { ...plan, first, finding };
@@ -158,7 +159,9 @@ export function nextLook(
   }
   if (pick !== null) return nextPicked(carrying, pick, calls, tools);
   if (finding === null) return null;
-  const files = foundFiles(calls.findLast(searches) as ToolMessage, tools);
+  const search = calls.findLast(searches) as ToolMessage;
+  const found = foundFiles(search, tools);
+  const files = takesPath ? ofKind(found, wish.source, search) : found;
   const query = finding.query.replaceAll("*", "");
   if (takesPath || (keepsNames(wish) && !asks(wish.source))) {
     const [file, ...more] = files;
@@ -166,6 +169,9 @@ export function nextLook(
     if (takesPath && more.length > 0) return severalFound(query, files);
     return carried(carrying, files.join("\n"));
   }
+  // A number out of one of several is a guess.
+  const isShared = files.length > 1 && search === calls.at(-1) && finding.query.startsWith("*");
+  if (isShared && mustBeWorkedOut(carrying)) return severalFound(query, files);
   const further = furtherSearch(finding, calls, tools);
   return further === null && searches(calls.at(-1) as ToolMessage) ? severalFound(query, files) : further;
 }
@@ -194,8 +200,8 @@ function nextPicked(
 }
 
 /** The words that the name of the one file has which is meant among those of a folder; none where it is told otherwise. */
-export function namedIn({ wish }: Carrying): string[] {
-  if (wish.carry !== "remove" && wish.carry !== "move") return [];
+export function namedIn({ wish, pick }: Carrying): string[] {
+  if ((wish.carry !== "remove" && wish.carry !== "move") || pick !== null) return [];
   return wordsOf(wish.kept).flatMap(({ bare }) => (UNNAMING.has(bare) ? [] : [bare]));
 }
 
@@ -305,7 +311,8 @@ function listingFor(outcome: OutcomeWish, tools: Tools): ProposedCall | null {
 function folderFor(source: string): string {
   const [said, ...more] = foldersSaid(source.replaceAll(OF, ""));
   const named = said === undefined || more.length > 0 ? "" : said.replace(/\/+$/, "");
-  return folderIn(source) || named || folderOfKind(source) || (kindIn(source) === "" ? "" : TOP);
+  const isTop = kindIn(source) !== "" || wordsOf(source).some(({ bare }) => bare === "here");
+  return folderIn(source) || named || folderOfKind(source) || (isTop ? TOP : "");
 }
 
 /** How one file is told among those of a folder; null where none is. */
@@ -315,13 +322,18 @@ function pickIn(source: string): FilePick | null {
   return words.flatMap((word) => PICK_OF.get(word) ?? [])[0] ?? null;
 }
 
+/** The same where the half after a listing tells it: "list tmp/ and delete the biggest file". */
+function pickInKept({ carry, kept }: OutcomeWish): FilePick | null {
+  const pick = carry === "remove" || carry === "move" ? pickIn(kept) : null;
+  return pick === "only" ? null : pick;
+}
+
 /** What to look for where no file is named. */
 function findingFor({ carry, source, kept }: OutcomeWish): SoughtText | null {
   const takesPath = carry === "remove" || carry === "move";
-  const told = takesPath ? null : findingIn(source);
+  const asked = source.includes(kept) ? source : `${source} ${kept}`;
+  const told = datedIn(source) ?? toldApart(source, asked) ?? (takesPath ? null : findingIn(source));
   if (told !== null) return told;
-  const dated = datedIn(source);
-  if (dated !== null) return dated;
   const text = source.replace(LEAD, "").replaceAll(VAGUE, "");
   const searched = (SEARCHED.exec(source) ?? STANDS.exec(source))?.[1];
   const described = searched === undefined ? describedText(text) : queryOf(searched);
@@ -339,7 +351,7 @@ function findingFor({ carry, source, kept }: OutcomeWish): SoughtText | null {
   return {
     query,
     folder: folderIn(source),
-    asked: source.includes(kept) ? source : `${source} ${kept}`,
+    asked,
     others,
     own: false,
   };

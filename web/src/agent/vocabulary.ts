@@ -199,6 +199,8 @@ interface Vocabulary {
   readonly entryLinks: Words;
   readonly listNouns: Words;
   readonly spokenVerbs: Words;
+  readonly tellingLinks: Words;
+  readonly summingVerbs: Words;
 }
 
 /** Does not compile where the file misses a list, nor where it has one that is not known here. */
