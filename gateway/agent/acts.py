@@ -49,7 +49,7 @@ _WISH_NAMED: Final = re.compile("`([^`]*)`")
 
 _TAKEN: Final = "|".join(verb for act in _TAKING for verb in ACTS[act]["verbs"])
 _POINTED: Final = re.compile(
-    rf"(?:{_TAKEN}) (?:{'|'.join(VOCABULARY.pointing_words)})\b[^.,;:!?\n]*",
+    rf"(?:{_TAKEN}) (?:{'|'.join(VOCABULARY.pointing_words)})\b(?:[^.,;:!?\n]|[.,:!?](?=[^ \n]))*",
     re.IGNORECASE | re.ASCII,
 )
 """A thing that is taken away or sent, and that is told by a description: "delete the one about the printer"."""

@@ -7,10 +7,11 @@ can tell. Whatever is in doubt changes nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.agent.acts import ACTS, READING
 from gateway.agent.browser import trim
 from gateway.agent.passages import lines_of
 from gateway.agent.vocabulary import VOCABULARY, any_of
@@ -19,12 +20,14 @@ from gateway.agent.wish_words import WISH_WORDS
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What is to be set to which value, and where. `is_literal`: the value is written as a program's text, with its quotes."""
+    """What is to be set to which value, and where. `is_literal`: the value is written as a program's text, with its quotes.
+    `condition` is the value that has to stand there, empty for any."""
 
     key: str
     value: str
     file: str
     is_literal: bool
+    condition: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,23 @@ _FORMS: Final = (
 )
 """How it is said, and the groups of the key, of "to", of the value and of the file."""
 
+_STATE: Final = r"(\"[^\"\n]+\"|'[^'\n]+'|`[^`\n]+`|[^\s\"'`,;]*[^\s\"'`,;.!?])"
+_IF: Final = rf"if (?:(?:the|my|our) )?{_KEY} is (?:(?:set to|still|currently) )?{_STATE}"
+_THEN: Final = (
+    rf",? (?:(?:then|please) )*(?:{any_of((*VOCABULARY.setting_verbs, 'make'))}) (?:it|that)"
+    rf"(?: (?:back )?(?:to|as))? {_STATE}{_TAIL}"
+)
+_LOOKS: Final = any_of((*ACTS[READING]["verbs"], *VOCABULARY.looking_verbs, "look in", "look at", "look into", "in"))
+_CONDITIONAL: Final = (
+    (re.compile(rf"{_LEAD}(?:{_LOOKS}) {_FILE}[,;.]? (?:(?:and|then) )*{_IF}{_THEN}", _FLAGS), (2, 3, 4, 1)),
+    (re.compile(rf"{_LEAD}{_IF} {_PLACE} {_FILE}{_THEN}", _FLAGS), (1, 2, 4, 3)),
+)
+"""A value that is set only where another one stands there, and the groups of the key, of that one, of the new one and of the
+file."""
+
+_OFF_OF: Final = VOCABULARY.switch_words
+_ON_OF: Final = {off: on for on, off in _OFF_OF.items()}
+
 _LINE: Final = re.compile(
     r"([ \t]*(?:[-*+] )?[\"']?)([A-Za-z_][A-Za-z0-9_. -]*?)([\"']?[ \t]*(?:=|:)[ \t]*)"
     r"(\"[^\"]*\"|'[^']*'|[^ \t].*?)([ \t]*[,;]?(?:[ \t]+(?:#|//).*)?)",
@@ -72,6 +92,9 @@ def assignment_in(wish: str) -> Assignment | None:
     for form, (key, to, value, file) in _FORMS:
         if (found := form.search(text)) is not None and not _names_none(found[key]):
             return Assignment(found[key], found[value], found[file], is_literal=found[to] is None)
+    for form, (key, old, new, file) in _CONDITIONAL:
+        if (found := form.search(text)) is not None and not _names_none(found[key]):
+            return Assignment(found[key], found[new], found[file], is_literal=False, condition=_bare(found[old]))
     return None
 
 
@@ -95,6 +118,15 @@ def setting_lines(assignment: Assignment, text: str) -> Sequence[str]:
     return [match[0] for match in _matches(assignment, lines_of(text))]
 
 
+def is_met(assignment: Assignment, text: str) -> bool:
+    """Whether the one line of a text that sets this has the value that the wish speaks of: "on" is what is true."""
+    wanted = assignment.condition.lower()
+    found = [_bare(match[4]).lower() for match in _matches(assignment, lines_of(text))]
+    nothing: Mapping[str, str] = {}
+    switch = next((words for words in (_OFF_OF, _ON_OF) if wanted in words), nothing)
+    return not wanted or any(value == wanted or value in switch for value in found)
+
+
 def _matches(assignment: Assignment, lines: Sequence[str]) -> list[re.Match[str]]:
     short = (line for line in lines if len(line) <= _LONGEST)
     return [match for line in short if (match := _LINE.fullmatch(line)) and _same(match[2], assignment.key)]
@@ -112,8 +144,26 @@ def _same(one: str, other: str) -> bool:
 def _written(assignment: Assignment, value: str) -> str:
     """The new value as the old one is written: with its quotes, where that has some."""
     given = assignment.value
-    is_quoted = len(given) > 1 and given[0] == given[-1] and given[0] in _QUOTES[0]
-    bare = given[1:-1] if is_quoted else given
+    bare = _bare(given)
+    is_quoted = bare != given
+    if (switched := _switched(bare.lower(), _bare(value))) is not None:
+        bare = switched
     if value[0] in _QUOTES[1] and value[0] == value[-1]:
         return f"{value[0]}{bare}{value[0]}"
     return given if assignment.is_literal and is_quoted and given[0] != "`" else bare
+
+
+def _bare(value: str) -> str:
+    """A value without the quotes around it."""
+    is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in _QUOTES[0]
+    return value[1:-1] if is_quoted else value
+
+
+def _switched(given: str, value: str) -> str | None:
+    """What "on" or "off" is beside a value that says one of them in other words: "true"; None for anything else."""
+    now = value.lower()
+    if not any(given in words for words in (_OFF_OF, _ON_OF)) or not any(now in words for words in (_OFF_OF, _ON_OF)):
+        return None
+    is_same = (given in _OFF_OF) == (now in _OFF_OF)
+    word = now if is_same else _OFF_OF.get(now) or _ON_OF[now]
+    return word.capitalize() if value[:1].isupper() else word

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gateway.agent.answers import show_closest, source_of
+from gateway.agent.answers import own_answer, show_closest, source_of
 from gateway.agent.carrying import (
     Carrying,
     carrying_in,
@@ -16,8 +16,10 @@ from gateway.agent.carrying import (
     next_look,
     own_value,
     read_for,
+    shown_value,
 )
 from gateway.agent.choosing import offered
+from gateway.agent.directed import changes_among, directed_in, next_directed
 from gateway.agent.keeping import kept_call, without_look
 from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, ProposedCall
 from gateway.agent.messages import ToolMessage
@@ -29,9 +31,35 @@ def carry_on(lane: LaneInput, state: TurnProgress) -> LaneStep | None:
     no choice of a model. Where words have to be found, or something failed, the model goes on."""
     tools, calls = offered(lane.tools), state.closed
     carrying = carrying_in(state.message, tools)
-    if carrying is None or not _is_open(carrying, calls):
+    if carrying is None:
         return None
+    if not _is_open(carrying, calls):
+        done = [each for each in calls if each.call["name"] in carrying.doers]
+        return _told(lane, state, done, shown_value(carrying, calls)) if done else None
     return _step_of(lane, state, carrying, calls)
+
+
+def direct_on(lane: LaneInput, state: TurnProgress) -> LaneStep | None:
+    """A change for which code has to look first, because the words tell all but one thing of its call. Where something
+    failed the model goes on."""
+    tools, calls = offered(lane.tools), state.closed
+    before = [each for each in lane.messages if each not in calls]
+    directed = directed_in(state.message, before, tools, lane.words, lane.copy)
+    if directed is None or any(each.result["outcome"] != "ok" for each in calls):
+        return None
+    step = next_directed(directed, calls, lane.messages, tools, lane.copy) if calls else directed.first
+    if isinstance(step, str):
+        return AnswerStep(step)
+    return _told(lane, state, changes_among(calls, tools), "") if step is None else CallsStep([step])
+
+
+def _told(lane: LaneInput, state: TurnProgress, done: Sequence[ToolMessage], shown: str) -> LaneStep | None:
+    """The end of such a wish in our own words: asked for its own, a small model tells of more than was done. None where they do
+    not know the tool, or a call failed."""
+    if any(each.result["outcome"] != "ok" for each in state.closed):
+        return None
+    said = [own_answer(each, state.message, lane.tools, lane.words, lane.copy, lane.today) or "" for each in done]
+    return AnswerStep("\n\n".join(filter(None, (*said, shown)))) if all(said) else None
 
 
 def carry_dropped(lane: LaneInput, state: TurnProgress) -> LaneStep | None:

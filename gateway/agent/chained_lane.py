@@ -13,14 +13,16 @@ from typing import Final
 from gateway.agent.action_schema import action_schema
 from gateway.agent.budget import fit_messages, tokens_of, tokens_of_prompt
 from gateway.agent.candidates import examples_in, select
-from gateway.agent.carried_step import carry_on
+from gateway.agent.carried_step import carry_on, direct_on
 from gateway.agent.chained_prompt import as_dialogue, chained_prefix
 from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
 from gateway.agent.copied import copyable_strings
+from gateway.agent.finding import told_in
 from gateway.agent.following import call_may_follow, may_follow
 from gateway.agent.foreseen import with_foreseen
 from gateway.agent.found import found_names, with_found
+from gateway.agent.further import text_search
 from gateway.agent.keeping import as_addition
 from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, ProposedCall, StuckStep, complete
 from gateway.agent.limits import LIMITS
@@ -61,8 +63,12 @@ async def _next_step(lane: LaneInput) -> LaneStep:
         return StuckStep(StuckReason.CAPPED)
     if is_looping(state.closed):
         return StuckStep(StuckReason.LOOPING)
-    if (step := carry_on(lane, state)) is not None:
+    if (step := carry_on(lane, state) or direct_on(lane, state)) is not None:
         return step
+    told = None if state.closed else told_in(state.message)
+    search = None if told is None else text_search(told.query, told, offered(lane.tools))
+    if search is not None:
+        return CallsStep([search])
     reading = reading_of_found(state.message, state.closed, offered(lane.tools))
     if reading is not None:
         return CallsStep([reading])

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, assert_never
 
 from gateway.agent.acts import asked_acts, is_thing
 from gateway.agent.answers import source_of
-from gateway.agent.assigned import Assignment, assignment_in, change_for, setting_lines
+from gateway.agent.assigned import Assignment, assignment_in, change_for, is_met, setting_lines
 from gateway.agent.browser import trim
 from gateway.agent.carrying import able_for
 from gateway.agent.copy import Copy
@@ -164,8 +164,8 @@ def _set(
         return otherwise
     if change is None:
         return copy.say("settingSeveral" if lines else "settingMissing", file=source.name, key=assignment.key)
-    if change.old == change.new:
-        return copy.say("settingSame", file=source.name, line=trim(change.old))
+    if change.old == change.new or not is_met(assignment, source.text):
+        return copy.say("settingSame", file=source.name, line=trim(lines[0]))
     tool, path, old, new = editor
     return ProposedCall(tool, {path: source.name, old: change.old, new: change.new})
 

@@ -74,6 +74,17 @@ _OPEN: Final = "what is not done?"
 _SHOWN: Final = "show it"
 """What is asked of a paper that is only to be seen."""
 
+_TOLD_KINDS: Final = frozenset((*VOCABULARY.kind_folders, *VOCABULARY.document_nouns, *VOCABULARY.named_papers, "log"))
+_TOLD_APART: Final = re.compile(
+    rf"\b(?:which|what) ({any_of(_TOLD_KINDS)}) (?:(?:that|which) )?(?:{any_of(VOCABULARY.telling_links)}) "
+    rf"(not )?(?:(?:{any_of((*VOCABULARY.plural_articles, 'a', 'an'))}) )*"
+    r"([^,;.?!]+?)(?: yet| in it)?(?:(?:,|;|\?|\.)(?: and)?|,? and(?: then)?) (.+)$",
+    re.IGNORECASE | re.ASCII,
+)
+"""One of several papers by what it says, and what is asked of it: "which invoice is unpaid, and how much is it?"."""
+
+_NEGATIVE: Final = {word: negative for negative, word in VOCABULARY.negated_words.items()}
+_PICKING: Final = frozenset(word for words in VOCABULARY.picks.values() for word in words)
 _OWNED: Final = re.compile(r"['’]s\Z")
 """How a name ends that something belongs to. Its owner may stand elsewhere without it."""
 
@@ -123,6 +134,7 @@ def finding_in(wish: str) -> SoughtText | None:
         dated_in(wish)
         or _placed_in(wish)
         or _opened_in(wish)
+        or told_in(wish)
         or _described_in(wish)
         or _own_in(wish)
         or _one_among(wish)
@@ -157,6 +169,18 @@ def _opened_in(wish: str) -> SoughtText | None:
     # "05-03" is a day of March or of May; names have the month first.
     other = [f"*{found[2]}-{found[1]}*"] if (found := _DAY_MONTH.fullmatch(opened[1])) else []
     return SoughtText(f"*{opened[1]}*", folder_in(wish), wish, (*other, opened[1]))
+
+
+def told_in(wish: str) -> SoughtText | None:
+    """What one of several papers says that a wish tells by that, and asks something of."""
+    found = _TOLD_APART.search(trim(wish))
+    query = query_of(found[3]) if found else ""
+    if found is None or not query or not asks_about_content(found[4]):
+        return None
+    if any(each.act != READING for each in asked_acts(wish)) or not _PICKING.isdisjoint(word.bare for word in words_of(wish)):
+        return None
+    told = _NEGATIVE.get(query.lower(), "") if found[2] else query
+    return SoughtText(told, folder_in(wish), wish, tuple(shorter_queries(told))) if told else None
 
 
 def _one_among(wish: str) -> SoughtText | None:

@@ -18,6 +18,7 @@ from gateway.agent.budget import length_of
 from gateway.agent.copied import folders_said
 from gateway.agent.limits import LIMITS
 from gateway.agent.papers import placed_paper
+from gateway.agent.ranking import stem
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.wish_words import WISH_WORDS
 from gateway.agent.words import QUOTED, words_of
@@ -89,6 +90,8 @@ _DETERMINERS: Final = frozenset(WISH_WORDS.determiners)
 _CONDITIONS: Final = frozenset((*VOCABULARY.conditions, "not", "don't", "dont", "never", "without"))
 _MOST_WORDS: Final = 5
 """Words of what is kept among which the noun for it stands: "the phone number of Bob"."""
+
+_FEW: Final = 3
 
 
 def outcome_in(message: str) -> OutcomeWish | None:
@@ -178,9 +181,17 @@ def _kept(before: str, clause: str) -> OutcomeWish | None:
     carry = Carry.ADD if verb in _ADDING else Carry.KEEP
     named = files_in(kept)
     if before:
-        return OutcomeWish(carry, before, kept, target) if _leans(kept) and not named and len(files_in(before)) < 2 else None
+        leans = _leans(kept) or _names_again(kept, before)
+        return OutcomeWish(carry, before, kept, target) if leans and not named and len(files_in(before)) < 2 else None
     is_told = len(named) == 1 and (verb == "copy" or bare_thing(kept) != named[0]) and (_leans(kept) or verb == "copy")
     return OutcomeWish(carry, kept, kept, target) if is_told and named[0] != target else None
+
+
+def _names_again(kept: str, before: str) -> bool:
+    """Whether what is kept is what the words before it look for: "check a.log for warnings and save the warning in b.txt"."""
+    words = [word.bare for word in words_of(kept)]
+    looked = {stem(word.bare.removesuffix("s")) for word in words_of(before)}
+    return words[:1] == ["the"] and 1 < len(words) <= _FEW and stem(words[-1].removesuffix("s")) in looked
 
 
 def _leans(kept: str) -> bool:

@@ -49,6 +49,8 @@ def plain_call(wish: str, tools: Sequence[Tool], words: Mapping[str, Any]) -> Pr
         return ProposedCall("read_file", {"path": _bare(found[3]), "first_line": min(first, last), "last_line": max(first, last)})
     if "path" in able.get("delete_file", set()) and (dropped := _dropped(said, forms)):
         return ProposedCall("delete_file", {"path": dropped})
+    if (viewed := _viewed(said, forms)) is not None and "path" in able.get(viewed.name, set()):
+        return viewed
     if "limit" in able.get("read_audit", set()) and acts.fullmatch(said):
         return ProposedCall("read_audit", {})
     if "path" not in able.get("list_directory", set()):
@@ -69,6 +71,15 @@ def _moved(said: str, forms: Mapping[str, str]) -> ProposedCall | None:
     if (found := place.fullmatch(said)) and _ENDED.search(_bare(found[1])) and not _ENDED.search(_bare(found[2])):
         return ProposedCall("move_file", {"path": _bare(found[1]), "to": f"{_bare(found[2]).rstrip('/')}/"})
     return None
+
+
+def _viewed(said: str, forms: Mapping[str, str]) -> ProposedCall | None:
+    """The look that a wish asks for, at a file by its ending or at a folder by its slash."""
+    found = _pattern(forms["view"], forms["polite"], forms["end"]).fullmatch(said)
+    thing = _bare(found[1]) if found else ""
+    if thing.endswith("/"):
+        return ProposedCall("list_directory", {"path": thing})
+    return ProposedCall("read_file", {"path": thing}) if _ENDED.search(thing) and "://" not in thing else None
 
 
 def _made(said: str, forms: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
 from gateway.agent.exclusions import exclusion_in
-from gateway.agent.found import found_names
+from gateway.agent.found import listed_paths
 from gateway.agent.intents import has_cue
 from gateway.agent.lane import ProposedCall
 from gateway.agent.messages import Tool, ToolMessage
@@ -17,6 +17,7 @@ from gateway.agent.timed import when_in
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.words import is_spaced_name, words_of
 
+_OPENING: Final = frozenset({"open", "read"})
 _PLACES: Final = frozenset(VOCABULARY.place_questions)
 
 _TOLD: Final = frozenset(VOCABULARY.content_verbs)
@@ -49,13 +50,15 @@ def reading_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
 
 
 def reading_of_found(wish: str, closed: Sequence[ToolMessage], tools: Sequence[Tool]) -> ProposedCall | None:
-    """The call that reads the one file that the last call found, where the wish asks for something out of it; else None.
+    """The call that reads the one file that the last call found, where the wish asks for something out of it, and for the file to
+    be opened where that call only listed a folder; else None.
 
     Shown the line that a search found, a small model takes it for the whole file. A wish for the place alone is answered by it.
     """
-    found = found_names(closed[-1:], tools)
+    found = [each for each in listed_paths(closed[-1:], tools) if not each.endswith("/")]
     is_search = bool(closed) and any(slot_of(name) is Slot.QUERY for name in closed[-1].call["arguments"])
-    if not is_search or len(found) != 1 or not asks_about_content(wish) or _asks_for_place(wish):
+    opens = any(each.verb in _OPENING for each in asked_acts(wish))
+    if not (is_search or opens) or len(found) != 1 or not asks_about_content(wish) or _asks_for_place(wish):
         return None
     reading = _read(found[0], tools)
     is_read = reading is not None and any(each.call["arguments"] == reading.arguments for each in closed)

@@ -43,7 +43,10 @@ const MAX_MESSAGE = limits.actions * limits.actionCharacters;
 
 /** A thing that is taken away or sent, and that is told by a description: "delete the one about the printer". */
 const TAKING = ["delete", "move", "send"].flatMap((act) => vocabulary.acts[act as Act].verbs);
-const POINTED = new RegExp(`^(?:${TAKING.join("|")}) (?:${vocabulary.pointingWords.join("|")})\\b[^.,;:!?\\n]*`, "i");
+const POINTED = new RegExp(
+  `^(?:${TAKING.join("|")}) (?:${vocabulary.pointingWords.join("|")})\\b(?:[^.,;:!?\\n]|[.,:!?](?=[^ \\n]))*`,
+  "i",
+);
 
 const PAUSED = /[,;.:!?]["'`)]*$/;
 const WISH_NAMED = /`([^`]*)`/g;

@@ -9,13 +9,15 @@ import { wishWords } from "./wish-words.ts";
  */
 
 /**
- * What is to be set to which value, and where. `isLiteral`: the value is written as a program's text, with its quotes.
+ * What is to be set to which value, and where. `isLiteral`: the value is written as a program's text, with its quotes. `condition`
+ * is the value that has to stand there, empty for any.
  */
 export interface Assignment {
   readonly key: string;
   readonly value: string;
   readonly file: string;
   readonly isLiteral: boolean;
+  readonly condition: string;
 }
 
 /** A text of a file and what takes its place. */
@@ -40,6 +42,24 @@ const FORMS = [
   new RegExp(`${LEAD}in ${FILE},? ${SETS}${KEY}${JOINT}${VALUE}${TAIL}`, "i"),
 ];
 
+const STATE = (name: string) => `(?<${name}>"[^"\\n]+"|'[^'\\n]+'|\`[^\`\\n]+\`|[^\\s"'\`,;]*[^\\s"'\`,;.!?])`;
+const IF = `if (?:(?:the|my|our) )?${KEY} is (?:(?:set to|still|currently) )?${STATE("old")}`;
+const THEN =
+  `,? (?:(?:then|please) )*(?:${anyOf([...vocabulary.settingVerbs, "make"])}) (?:it|that)` +
+  `(?: (?:back )?(?:to|as))? ${STATE("value")}${TAIL}`;
+const LOOKS = anyOf([
+  ...vocabulary.acts.read.verbs,
+  ...vocabulary.lookingVerbs,
+  ...["look in", "look at", "look into", "in"],
+]);
+/** A value that is set only where another one stands there. */
+const CONDITIONAL = [
+  new RegExp(`${LEAD}(?:${LOOKS}) ${FILE}[,;.]? (?:(?:and|then) )*${IF}${THEN}`, "i"),
+  new RegExp(`${LEAD}${IF} ${PLACE} ${FILE}${THEN}`, "i"),
+];
+const OFF_OF: ReadonlyMap<string, string> = new Map(Object.entries(vocabulary.switchWords));
+const ON_OF: ReadonlyMap<string, string> = new Map([...OFF_OF].map(([on, off]) => [off, on]));
+
 /** A line that sets something: what stands before the name, the name, what parts them, the value, and a comma or a remark. */
 const LINE =
   /^(?<before>[ \t]*(?:[-*+] )?["']?)(?<key>[A-Za-z_][A-Za-z0-9_. -]*?)(?<joint>["']?[ \t]*(?:=|:)[ \t]*)(?<value>"[^"]*"|'[^']*'|[^ \t].*?)(?<after>[ \t]*[,;]?(?:[ \t]+(?:#|\/\/).*)?)$/;
@@ -59,7 +79,11 @@ export function assignmentIn(wish: string): Assignment | null {
   const text = wish.trim();
   for (const form of FORMS) {
     const { key = "", to, value = "", file = "" } = form.exec(text)?.groups ?? {};
-    if (key !== "" && !namesNone(key)) return { key, value, file, isLiteral: to === undefined };
+    if (key !== "" && !namesNone(key)) return { key, value, file, isLiteral: to === undefined, condition: "" };
+  }
+  for (const form of CONDITIONAL) {
+    const { key = "", old = "", value = "", file = "" } = form.exec(text)?.groups ?? {};
+    if (key !== "" && !namesNone(key)) return { key, value, file, isLiteral: false, condition: bareOf(old) };
   }
   return null;
 }
@@ -80,6 +104,14 @@ export function changeFor(assignment: Assignment, text: string): LineChange | nu
 /** The lines of a text that set this. */
 export function settingLines(assignment: Assignment, text: string): string[] {
   return matchesIn(assignment, text).map(({ line }) => line);
+}
+
+/** Whether the one line of a text that sets this has the value that the wish speaks of: "on" is what is true. */
+export function isMet(assignment: Assignment, text: string): boolean {
+  const wanted = assignment.condition.toLowerCase();
+  const found = matchesIn(assignment, text).map(({ value }) => bareOf(value).toLowerCase());
+  const alike = [OFF_OF, ON_OF].find((words) => words.has(wanted));
+  return wanted === "" || found.some((value) => value === wanted || alike?.has(value) === true);
 }
 
 function matchesIn({ key: wanted }: Assignment, text: string): SettingLine[] {
@@ -113,9 +145,23 @@ function plain(key: string): string {
 
 /** The new value as the old one is written: with its quotes, where that has some. */
 function written({ value: given, isLiteral }: Assignment, value: string): string {
-  const isQuoted = /^(?:".*"|'.*'|`.*`)$/.test(given);
-  const bare = isQuoted ? given.slice(1, -1) : given;
+  const isQuoted = bareOf(given) !== given;
+  const bare = switched(bareOf(given).toLowerCase(), bareOf(value)) ?? bareOf(given);
   const quote = /^(?:".*"|'.*')$/.test(value) ? value.slice(0, 1) : "";
   if (quote !== "") return `${quote}${bare}${quote}`;
   return isLiteral && isQuoted && !given.startsWith("`") ? given : bare;
+}
+
+/** A value without the quotes around it. */
+function bareOf(value: string): string {
+  return /^(?:".*"|'.*'|`.*`)$/.test(value) ? value.slice(1, -1) : value;
+}
+
+/** What "on" or "off" is beside a value that says one of them in other words: "true"; null for anything else. */
+function switched(given: string, value: string): string | null {
+  const now = value.toLowerCase();
+  const other = OFF_OF.get(now) ?? ON_OF.get(now);
+  if (other === undefined || !(OFF_OF.has(given) || ON_OF.has(given))) return null;
+  const word = OFF_OF.has(given) === OFF_OF.has(now) ? now : other;
+  return /^\p{Lu}/u.test(value) ? `${word.slice(0, 1).toUpperCase()}${word.slice(1)}` : word;
 }

@@ -1,4 +1,4 @@
-import { showClosest, sourceOf } from "./answers.ts";
+import { ownAnswer, showClosest, sourceOf } from "./answers.ts";
 import {
   type Carrying,
   carryingIn,
@@ -10,8 +10,10 @@ import {
   ownValue,
   questionOf,
   readFor,
+  shownValue,
 } from "./carrying.ts";
 import { copy } from "./copy.ts";
+import { changesAmong, directedIn, nextDirected } from "./directed.ts";
 import { keptCall, withoutLook } from "./keeping.ts";
 import type { LaneInput, LaneStep, ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
@@ -29,7 +31,41 @@ import { isRepeat, type TurnProgress } from "./turn-progress.ts";
  */
 export function carryOn(input: LaneInput, state: TurnProgress): LaneStep | null {
   const carrying = carryingIn(state.message, offered(input.tools));
-  return carrying === null || !isOpen(carrying, state.closed) ? null : stepOf(input, state, carrying, state.closed);
+  if (carrying === null) return null;
+  if (isOpen(carrying, state.closed)) return stepOf(input, state, carrying, state.closed);
+  const done = state.closed.filter(({ call }) => call.name === carrying.tool || call.name === carrying.adder?.tool);
+  return done.length > 0 ? told(input, state, done, shownValue(carrying, state.closed)) : null;
+}
+
+/**
+ * A change for which code has to look first, because the words tell all but one thing of its call. Where something failed the model
+ * goes on.
+ */
+export function directOn(input: LaneInput, state: TurnProgress): LaneStep | null {
+  const { message, closed } = state;
+  const tools = offered(input.tools);
+  const before = input.messages.filter((each) => each.role !== "tool" || !closed.includes(each));
+  const directed = directedIn(message, before, tools);
+  if (directed === null || closed.some(({ result }) => result.outcome !== "ok")) return null;
+  const step = closed.length > 0 ? nextDirected(directed, closed, input.messages, tools) : directed.first;
+  if (typeof step === "string") return { kind: "answer", text: step };
+  return step === null ? told(input, state, changesAmong(closed, tools), "") : toCall(step);
+}
+
+/**
+ * The end of such a wish in our own words: asked for its own, a small model tells of more than was done. Null where they do not know
+ * the tool, or a call failed.
+ */
+function told(
+  { tools, today }: LaneInput,
+  { message, closed }: TurnProgress,
+  done: readonly ToolMessage[],
+  shown: string,
+): LaneStep | null {
+  if (closed.some(({ result }) => result.outcome !== "ok")) return null;
+  const said = done.map((each) => ownAnswer(each, message, tools, today));
+  if (said.includes(null)) return null;
+  return { kind: "answer", text: [...said, shown].filter((each) => each !== "").join("\n\n") };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { askedActs, isThing } from "./acts.ts";
 import { sourceOf } from "./answers.ts";
-import { type Assignment, assignmentIn, changeFor, settingLines } from "./assigned.ts";
+import { type Assignment, assignmentIn, changeFor, isMet, settingLines } from "./assigned.ts";
 import { ableTo } from "./carrying.ts";
 import { copy, explainOutcome, nameTheRest } from "./copy.ts";
 import { foundFiles, listerAmong, nonePicked, searcherAmong } from "./further.ts";
@@ -134,7 +134,9 @@ function settingStep(
   if (!isSet && otherwise !== null) return otherwise;
   if (change === null)
     return fill(isSet ? copy.settingSeveral : copy.settingMissing, (name) => (name === "file" ? file : assignment.key));
-  if (change.old === change.new) return fill(copy.settingSame, (name) => (name === "file" ? file : change.old.trim()));
+  const [line = ""] = settingLines(assignment, text);
+  if (change.old === change.new || !isMet(assignment, text))
+    return fill(copy.settingSame, (name) => (name === "file" ? file : line.trim()));
   return {
     name: editor.name,
     arguments: { [editor.path]: file, [editor.old]: change.old, [editor.new]: change.new },

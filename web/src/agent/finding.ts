@@ -80,6 +80,19 @@ const SHOWN = "show it";
 /** What is asked of the list of what somebody has to do. */
 const OPEN = "what is not done?";
 /** How a name ends that something belongs to. Its owner may stand elsewhere without it. */
+const TOLD_KINDS = anyOf([
+  ...Object.keys(vocabulary.kindFolders),
+  ...[...vocabulary.documentNouns, ...vocabulary.namedPapers, "log"],
+]);
+/** One of several papers by what it says, and what is asked of it: "which invoice is unpaid, and how much is it?". */
+const TOLD_APART = new RegExp(
+  `\\b(?:which|what) (?:${TOLD_KINDS}) (?:(?:that|which) )?(?:${anyOf(vocabulary.tellingLinks)}) ` +
+    `(?<not>not )?(?:(?:${anyOf([...vocabulary.pluralArticles, "a", "an"])}) )*` +
+    "(?<told>[^,;.?!]+?)(?: yet| in it)?(?:(?:,|;|\\?|\\.)(?: and)?|,? and(?: then)?) (?<asked>.+)$",
+  "i",
+);
+const NEGATIVE = new Map(Object.entries(vocabulary.negatedWords).map(([negative, word]) => [word, negative]));
+const PICKING: ReadonlySet<string> = new Set(Object.values(vocabulary.picks).flat());
 const OWNED = /['’]s$/;
 const FOLDER = new RegExp(
   `\\b(?:${anyOf(vocabulary.insideWords)}) (?:(?:the|my|our) )?` +
@@ -108,7 +121,7 @@ export function findingIn(wish: string): SoughtText | null {
   const names = wordsOf(wish).map(({ start, end }) => bareThing(wish.slice(start, end)));
   if (names.some((name) => isThing(name) && !name.endsWith("/"))) return null;
   if (askedActs(wish).some(({ act }) => act !== "read")) return null;
-  const told = datedIn(wish) ?? placedIn(wish) ?? openedIn(wish);
+  const told = datedIn(wish) ?? placedIn(wish) ?? openedIn(wish) ?? toldIn(wish);
   return told ?? describedIn(wish) ?? ownIn(wish) ?? oneAmong(wish) ?? inFolder(wish);
 }
 
@@ -138,6 +151,19 @@ function openedIn(wish: string): SoughtText | null {
   const day = /^([0-3][0-9])-([01][0-9])$/.exec(word);
   const others = day === null ? [word] : [`*${day[2]}-${day[1]}*`, word];
   return { query: `*${word}*`, folder: folderIn(wish), asked: wish, others, own: false };
+}
+
+/** What one of several papers says that a wish tells by that, and asks something of. */
+export function toldIn(wish: string): SoughtText | null {
+  const found = TOLD_APART.exec(wish.trim())?.groups ?? {};
+  const said = queryOf(found["told"] ?? "");
+  if (said === "" || !asksAboutContent(found["asked"] ?? "")) return null;
+  if (askedActs(wish).some(({ act }) => act !== "read") || wordsOf(wish).some(({ bare }) => PICKING.has(bare)))
+    return null;
+  const query = found["not"] === undefined ? said : (NEGATIVE.get(said.toLowerCase()) ?? "");
+  return query === ""
+    ? null
+    : { query, folder: folderIn(wish), asked: wish, others: shorterQueries(query), own: false };
 }
 
 /** One file of a list by what it is for: "list the bills and tell me how much the one for water is". */

@@ -2,6 +2,7 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import { askedActs, bareThing, isThing } from "./acts.ts";
 import { foldersSaid } from "./copied.ts";
 import { placedPaper } from "./papers.ts";
+import { stem } from "./ranking.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wishWords } from "./wish-words.ts";
 import { QUOTED, wordsOf } from "./words.ts";
@@ -66,6 +67,7 @@ const CONDITIONS: ReadonlySet<string> = new Set([...vocabulary.conditions, "not"
 const MOST_MESSAGE = limits.actions * limits.actionCharacters;
 /** Words of what is kept among which the noun for it stands: "the phone number of Bob". */
 const MOST_WORDS = 5;
+const FEW = 3;
 
 /** The wish of a message that stands on what another one of it comes to; null where the words do not show both. */
 export function outcomeIn(message: string): OutcomeWish | null {
@@ -151,13 +153,21 @@ function kept(before: string, clause: string): OutcomeWish | null {
   const carry = ADDING.has(verb.toLowerCase()) ? "add" : "keep";
   const [named, ...more] = filesIn(what);
   if (before !== "") {
-    const isTold = isLeaning(what) && named === undefined && filesIn(before).length < 2;
+    const isTold = (isLeaning(what) || namesAgain(what, before)) && named === undefined && filesIn(before).length < 2;
     return isTold ? { carry, source: before, kept: what, target } : null;
   }
   const isCopied = verb.toLowerCase() === "copy";
   const isTold = isCopied || (bareThing(what) !== named && isLeaning(what));
   if (named === undefined || more.length > 0 || named === target || !isTold) return null;
   return { carry, source: what, kept: what, target };
+}
+
+/** Whether what is kept is what the words before it look for: "check a.log for warnings and save the warning in b.txt". */
+function namesAgain(what: string, before: string): boolean {
+  const words = wordsOf(what).map(({ bare }) => bare);
+  const looked = new Set(wordsOf(before).map(({ bare }) => stem(bare.replace(/s$/, ""))));
+  const isShort = words.length > 1 && words.length <= FEW;
+  return isShort && words[0] === "the" && words.slice(-1).some((word) => looked.has(stem(word.replace(/s$/, ""))));
 }
 
 /** Whether what is kept is what something comes to: "it", "the date", "how many there are". */

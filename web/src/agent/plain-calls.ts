@@ -20,12 +20,13 @@ const PARTS: Readonly<Record<string, string>> = {
   thing: "(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|“[^”\\n]+”|[^ \\n\"'`“]+)",
   line: "([1-9][0-9]{0,6})",
 };
-const [MOVE, PLACE, TOP, MAKE, MAKE_PLACE, EDIT, EDIT_IN, EDIT_FROM, WHOLE, LINES, COUNT, LIST, ACTS] = [
+const [MOVE, PLACE, TOP, MAKE, MAKE_PLACE, VIEW, EDIT, EDIT_IN, EDIT_FROM, WHOLE, LINES, COUNT, LIST, ACTS] = [
   patternOf(words.action.plainForms.move),
   patternOf(words.action.plainForms.place),
   patternOf(words.action.plainForms.top),
   patternOf(words.action.plainForms.make),
   patternOf(words.action.plainForms.makePlace),
+  patternOf(words.action.plainForms.view),
   patternOf(words.action.plainForms.edit),
   patternOf(words.action.plainForms.editIn),
   patternOf(words.action.plainForms.editFrom),
@@ -75,11 +76,20 @@ export function plainCall(wish: string, tools: Tools): ProposedCall | null {
   const dropped = takes(tools, "delete_file", ["path"]) ? DROPS.map((form) => form.exec(said)?.[1]) : [];
   const drop = bare(dropped.find((thing) => thing !== undefined));
   if (ENDED.test(drop)) return { name: "delete_file", arguments: { path: drop } };
+  const view = viewOf(said);
+  if (view !== null && takes(tools, view.name, ["path"])) return view;
   if (takes(tools, "read_audit", ["limit"]) && ACTS.test(said)) return { name: "read_audit", arguments: {} };
   if (!takes(tools, "list_directory", ["path"])) return null;
   const [counted, listed] = [bare(COUNT.exec(said)?.[1]), bare(LIST.exec(said)?.[1])];
   const folder = counted.endsWith("/") ? counted : listed.startsWith("-") ? "" : listed;
   return folder === "" ? null : { name: "list_directory", arguments: { path: folder } };
+}
+
+/** The look that a wish asks for, at a file by its ending or at a folder by its slash. */
+function viewOf(said: string): ProposedCall | null {
+  const path = bare(VIEW.exec(said)?.[1]);
+  if (path.endsWith("/")) return { name: "list_directory", arguments: { path } };
+  return ENDED.test(path) && !path.includes("://") ? { name: "read_file", arguments: { path } } : null;
 }
 
 /** The folder that a wish is to have made: called a folder, or told by the slash at its end; empty for any other wish. */

@@ -1,7 +1,7 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { askedActs, bareThing, isThing } from "./acts.ts";
 import { exclusionIn } from "./exclusions.ts";
-import { foundNames } from "./found.ts";
+import { listedPaths } from "./found.ts";
 import { hasCue } from "./intents.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
@@ -48,8 +48,10 @@ export function readingOfFound(
   tools: readonly ReadingTool[],
 ): ProposedCall | null {
   const last = closed.at(-1);
-  if (last === undefined || !Object.keys(last.call.arguments).some((name) => slotOf(name) === "query")) return null;
-  const [file, ...others] = foundNames([last], tools);
+  const isSearch = last !== undefined && Object.keys(last.call.arguments).some((name) => slotOf(name) === "query");
+  const isOpening = askedActs(wish).some(({ verb }) => verb === "open" || verb === "read");
+  if (last === undefined || !(isSearch || isOpening)) return null;
+  const [file, ...others] = listedPaths([last], tools).filter((each) => !each.endsWith("/"));
   if (file === undefined || others.length > 0 || !asksAboutContent(wish) || asksForPlace(wish)) return null;
   const reading = read(file, tools);
   const wanted = JSON.stringify(reading?.arguments);

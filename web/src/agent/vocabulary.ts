@@ -201,6 +201,7 @@ interface Vocabulary {
   readonly spokenVerbs: Words;
   readonly tellingLinks: Words;
   readonly summingVerbs: Words;
+  readonly switchWords: Readonly<Record<string, string>>;
 }
 
 /** Does not compile where the file misses a list, nor where it has one that is not known here. */
