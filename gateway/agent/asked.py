@@ -91,6 +91,8 @@ def is_asked_for(
     is_how = asks_how(wish or message)
     if tool["category"] != "read" and (is_how or _invents_amount(arguments, wish or message)):
         return False
+    if tool["category"] != "read" and _says_own_name(arguments, wish or message):
+        return False
     words = [word.bare for word in words_of(message)]
     if has_called and not (_REFERENCES if _points(tool) else _AGAIN).isdisjoint(words):
         return True
@@ -128,6 +130,15 @@ def _invents_amount(arguments: Mapping[str, Json], wish: str) -> bool:
     words = [word.bare for word in words_of(wish)]
     is_counted = any(_FIGURE.search(word) or _COUNTING.search(word) or word in _NUMBERS for word in words)
     return bool(amounts) and not is_counted and _REFERENCES.isdisjoint(words)
+
+
+def _says_own_name(arguments: Mapping[str, Json], wish: str) -> bool:
+    """Whether a call writes into a file no more than the name of that file, which nobody quoted: what a small model makes of a
+    wish that it has no tool for."""
+    paths = [value for name, value in arguments.items() if slot_of(name) is Slot.PATH]
+    texts = [value for name, value in arguments.items() if slot_of(name) is not Slot.PATH]
+    quoted = [found[0][1:-1] for found in QUOTED.finditer(wish)]
+    return texts != [] and all(text in paths and text not in quoted for text in texts)
 
 
 def known_by(tool: Tool, examples: Sequence[str]) -> set[str]:

@@ -30,6 +30,9 @@ _WRITING: Final = frozenset((*ACTS["write"]["verbs"], *ACTS["send"]["verbs"]))
 _JOINT: Final = (_TEXT_VERBS - _WRITING).union(ACTS["send"]["verbs"])
 """Verbs whose things belong together: one mail to two people."""
 
+_PUTTING: Final = frozenset(VOCABULARY.putting_verbs)
+_FOLDERS: Final = frozenset(VOCABULARY.folder_nouns)
+_INTO: Final = frozenset(VOCABULARY.moving_links)
 _TARGET: Final = frozenset({"to", "into"})
 _DAYS: Final = frozenset(VOCABULARY.near_days)
 _SAME: Final = frozenset({"this", "last", "next"})
@@ -114,11 +117,18 @@ def _of_names(parts: Sequence[_Part], head: int) -> list[Tokens]:
     if not is_list or not lead or (head == 0 and not is_question) or (is_question and lead[-1].bare == "of"):
         return []
     is_target = lead[-1].bare in _PREPOSITIONS
-    is_joint = first[0].bare in _JOINT and not is_target
+    is_put = first[0].bare in _PUTTING and all(name.is_name for name in names) and _is_folder(tail)
+    is_joint = first[0].bare in _JOINT and not is_target and not is_put
     is_other = bool(tail) and (first[0].bare in _WRITING or not (is_question or tail[0].bare in _PREPOSITIONS))
     if is_joint or is_other or (any(token.is_name for token in lead) and not is_target):
         return []
     return [[*lead, name, *tail] for name in names]
+
+
+def _is_folder(tail: Tokens) -> bool:
+    """Whether what follows a list of files is the folder that they go to: "into old/", "in the folder old"."""
+    is_told = tail[-1:] != [] and (tail[-1].text.endswith("/") or not _FOLDERS.isdisjoint(token.bare for token in tail))
+    return is_told and tail[0].bare in _INTO
 
 
 def _of_frames(parts: Sequence[_Part], head: int) -> list[Tokens]:

@@ -82,7 +82,7 @@ export function isAskedFor(
   wish: string = message,
 ): boolean {
   const isHow = asksHow(wish);
-  if (tool.category !== "read" && (isHow || inventsAmount(given, wish))) return false;
+  if (tool.category !== "read" && (isHow || inventsAmount(given, wish) || saysOwnName(given, wish))) return false;
   const bare = wordsOf(message).map((word) => word.bare);
   const isAbout = pointsAtThing(tool);
   // To what is about nothing that is named to it, nobody goes back but to have it again.
@@ -123,6 +123,17 @@ function inventsAmount(given: Arguments, wish: string): boolean {
   const words = wordsOf(wish).map(({ bare }) => bare);
   const isCounted = words.some((word) => /[0-9]/.test(word) || COUNTING.test(word) || NUMBERS.has(word));
   return amounts.length > 0 && !isCounted && !words.some((word) => vocabulary.fileReferences.includes(word));
+}
+
+/**
+ * Whether a call writes into a file no more than the name of that file, which nobody quoted: what a small model makes of a wish that
+ * it has no tool for.
+ */
+function saysOwnName(given: Arguments, wish: string): boolean {
+  const paths = Object.entries(given).flatMap(([name, value]) => (slotOf(name) === "path" ? [value] : []));
+  const texts = Object.entries(given).flatMap(([name, value]) => (slotOf(name) === "path" ? [] : [value]));
+  const quoted = new Set<unknown>(wish.match(QUOTED)?.map((each) => each.slice(1, -1)));
+  return texts.length > 0 && texts.every((text) => paths.includes(text) && !quoted.has(text));
 }
 
 /** The words, as stems, by which a person may mean a tool. */

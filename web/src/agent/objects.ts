@@ -109,9 +109,16 @@ function ofNames(parts: readonly Part[], head: number): Tokens[] {
   if (!isList || lead.length === 0 || (head === 0 && !isQuestion) || (isQuestion && before === "of")) return [];
   const isTarget = PREPOSITIONS.has(before);
   const isTailOfAll = isQuestion || PREPOSITIONS.has(bareAt(tail, 0));
+  const isPut = vocabulary.puttingVerbs.includes(verb) && names.every(({ isName }) => isName) && isFolder(tail);
   const isOther = tail.length > 0 && (WRITING.has(verb) || !isTailOfAll);
-  if (isOther || (!isTarget && (JOINT.has(verb) || lead.some(({ isName }) => isName)))) return [];
+  if (isOther || (!isTarget && ((JOINT.has(verb) && !isPut) || lead.some(({ isName }) => isName)))) return [];
   return names.map((name) => [...lead, name, ...tail]);
+}
+
+/** Whether what follows a list of files is the folder that they go to: "into old/", "in the folder old". */
+function isFolder(tail: Tokens): boolean {
+  const isTold = tail.at(-1)?.text.endsWith("/") || tail.some(({ bare }) => vocabulary.folderNouns.includes(bare));
+  return isTold && vocabulary.movingLinks.includes(bareAt(tail, 0));
 }
 
 /** One wish for each pair of things: "X to a and Y to b", "18 at Lidl and 6.50 at Pret". */
