@@ -30,6 +30,7 @@ _WRITING: Final = frozenset((*ACTS["write"]["verbs"], *ACTS["send"]["verbs"]))
 _JOINT: Final = (_TEXT_VERBS - _WRITING).union(ACTS["send"]["verbs"])
 """Verbs whose things belong together: one mail to two people."""
 
+_MOVING: Final = frozenset(ACTS["move"]["verbs"])
 _PUTTING: Final = frozenset(VOCABULARY.putting_verbs)
 _FOLDERS: Final = frozenset(VOCABULARY.folder_nouns)
 _INTO: Final = frozenset(VOCABULARY.moving_links)
@@ -57,6 +58,8 @@ def spread(tokens: Tokens, verbs: WishVerbs) -> list[Tokens]:
     if len(parts) == 1 or any(_is_collective(tokens, at) for at in range(len(tokens))):
         return [tokens]
     head = head_of(tokens, verbs)
+    if tokens[0].bare in _MOVING and any(token.is_name for token in parts[0].tokens[:-1]):
+        return _of_moves(parts) or [tokens]
     return _of_frames(parts, head or _noun_of(tokens, verbs)) or _of_names(parts, head) or _of_likes(parts, head) or [tokens]
 
 
@@ -123,6 +126,17 @@ def _of_names(parts: Sequence[_Part], head: int) -> list[Tokens]:
     if is_joint or is_other or (any(token.is_name for token in lead) and not is_target):
         return []
     return [[*lead, name, *tail] for name in names]
+
+
+def _of_moves(parts: Sequence[_Part]) -> list[Tokens]:
+    """One wish for each file of "move a.txt to old/ and b.txt": no file goes to two places, so that the second name is that of
+    another file. None where it cannot be that."""
+    first, others = parts[0].tokens, [part.tokens for part in parts[1:]]
+    if all(not _INTO.isdisjoint(token.bare for token in other) for other in others):
+        return [first, *([first[0], *other] for other in others)]
+    files = [other[0] for other in others if len(other) == 1 and other[0].is_name and not other[0].text.endswith("/")]
+    is_into = first[-2].bare in _INTO and first[-1].text.endswith("/")
+    return [first, *([first[0], file, *first[-2:]] for file in files)] if is_into and len(files) == len(others) else []
 
 
 def _is_folder(tail: Tokens) -> bool:

@@ -33,6 +33,7 @@ _MAKING: Final = frozenset({"make", "create"})
 _FOLDERS: Final = frozenset(VOCABULARY.folder_nouns)
 _CALLED: Final = frozenset(VOCABULARY.named_by)
 _MOVING: Final = frozenset(ACTS["move"]["verbs"])
+_OUT_OF: Final = frozenset({"from", "in", "inside"})
 _INSIDE: Final = frozenset({"in", "with", "of"})
 _POSSESSIVES: Final = frozenset(WISH_WORDS.possessives)
 _TARGET: Final = frozenset({"to", "into", "in"})
@@ -97,6 +98,8 @@ def _named(tokens: Tokens, beside: Tokens, verbs: WishVerbs) -> Tokens | None:
     places = [at for at in range(len(tokens)) if _points(tokens, at)]
     if len(places) == 1 and tokens[places[0]].bare == "there" and tokens[0].bare in _MOVING:
         return _moved_there(tokens, places[0], beside)
+    if len(places) == 1 and tokens[places[0]].bare == "there" and tokens[places[0] - 1].bare in _OUT_OF:
+        return _named_there(tokens, places[0], beside)
     is_place = bool(places) and tokens[places[0] - 1].bare in _OFF and beside[0].bare in _TEXT_VERBS
     place_of = _place_of(beside) if is_place else None
     meant = _meant(beside, verbs) if place_of is None else [place_of]
@@ -126,6 +129,17 @@ def _moved_there(tokens: Tokens, at: int, beside: Tokens) -> Tokens | None:
         return None
     place = replace(moved(folder), mark=tokens[at].mark, gap=tokens[at].gap)
     return [*tokens[:at], added("into"), place, *tokens[at + 1 :]]
+
+
+def _named_there(tokens: Tokens, at: int, beside: Tokens) -> Tokens | None:
+    """A file of the folder that the clause beside it names: "list old/ and show me a.txt from there"."""
+    named = [place for place, token in enumerate(tokens) if token.is_name]
+    folders = [token.text for token in beside if token.is_name]
+    if len(named) != 1 or len(folders) != 1 or not folders[0].endswith("/") or "/" in tokens[named[0]].text:
+        return None
+    token = tokens[named[0]]
+    path = replace(moved(token), text=f"{folders[0]}{token.text}", bare=f"{folders[0]}{token.text}".lower())
+    return [*tokens[: named[0]], path, *tokens[named[0] + 1 : at - 1], *tokens[at + 1 :]]
 
 
 def _meant(beside: Tokens, verbs: WishVerbs) -> Sequence[Tokens]:

@@ -41,6 +41,11 @@ export function spread(tokens: Tokens, verbs: WishVerbs): Tokens[] {
   const parts = partsIn(tokens);
   if (parts.length === 1 || tokens.some((_, at) => isCollective(tokens, at))) return [tokens];
   const head = headOf(tokens, verbs);
+  const isMove = vocabulary.acts.move.verbs.includes(bareAt(tokens, 0));
+  if (isMove && parts[0]?.tokens.slice(0, -1).some(({ isName }) => isName)) {
+    const moves = ofMoves(parts);
+    return moves.length > 0 ? moves : [tokens];
+  }
   const found = [ofFrames(parts, head || nounOf(tokens, verbs)), ofNames(parts, head), ofLikes(parts, head)];
   return found.find((wishes) => wishes.length > 0) ?? [tokens];
 }
@@ -113,6 +118,22 @@ function ofNames(parts: readonly Part[], head: number): Tokens[] {
   const isOther = tail.length > 0 && (WRITING.has(verb) || !isTailOfAll);
   if (isOther || (!isTarget && ((JOINT.has(verb) && !isPut) || lead.some(({ isName }) => isName)))) return [];
   return names.map((name) => [...lead, name, ...tail]);
+}
+
+/**
+ * One wish for each file of "move a.txt to old/ and b.txt": no file goes to two places, so that the second name is that of another
+ * file. None where it cannot be that.
+ */
+function ofMoves(parts: readonly Part[]): Tokens[] {
+  const [first = [], ...others] = parts.map(({ tokens }) => tokens);
+  const verb = first.slice(0, 1);
+  if (others.every((other) => other.some(({ bare }) => vocabulary.movingLinks.includes(bare))))
+    return [first, ...others.map((other) => [...verb, ...other])];
+  const isFile = ([name, ...more]: Tokens) => name?.isName && more.length === 0 && !name.text.endsWith("/");
+  const isInto = vocabulary.movingLinks.includes(bareAt(first, -2)) && first.at(-1)?.text.endsWith("/");
+  return isInto && others.every(isFile)
+    ? [first, ...others.map((other) => [...verb, ...other, ...first.slice(-2)])]
+    : [];
 }
 
 /** Whether what follows a list of files is the folder that they go to: "into old/", "in the folder old". */

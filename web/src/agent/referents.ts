@@ -23,6 +23,7 @@ const FOLDERS: ReadonlySet<string> = new Set(vocabulary.folderNouns);
 const NOUNS: ReadonlySet<string> = new Set(vocabulary.documentNouns);
 const PICKS: ReadonlySet<string> = new Set(Object.values(vocabulary.picks).flat());
 const TARGETS: ReadonlySet<string> = new Set(wishWords.targets);
+const OUT_OF: ReadonlySet<string> = new Set(["from", "in", "inside"]);
 const INSIDE: ReadonlySet<string> = new Set(["in", "with", "of"]);
 const TARGET: ReadonlySet<string> = new Set(["to", "into", "in"]);
 const POSSESSIVES: ReadonlySet<string> = new Set(wishWords.possessives);
@@ -90,6 +91,8 @@ function named(tokens: Tokens, beside: Tokens, verbs: WishVerbs): Tokens | null 
   const pronoun = tokens[place];
   if (pronoun?.bare === "there" && more.length === 0 && acts.move.verbs.includes(bareAt(tokens, 0)))
     return movedThere(tokens, place, pronoun, beside);
+  if (pronoun?.bare === "there" && more.length === 0 && OUT_OF.has(bareAt(tokens, place - 1)))
+    return namedThere(tokens, place, beside);
   const [verb, verbBeside] = [bareAt(tokens, 0), bareAt(beside, 0)];
   // A text in quotes is what is written, so that "it" is only where it goes.
   const isGiven = tokens.slice(0, place).some(({ isQuoted }) => isQuoted);
@@ -114,6 +117,18 @@ function movedThere(tokens: Tokens, at: number, { mark, gap }: Token, beside: To
   const folder = madeFolder(beside) ?? (isFolder ? named : null);
   if (folder === null) return null;
   return [...tokens.slice(0, at), added("into"), { ...moved(folder), mark, gap }, ...tokens.slice(at + 1)];
+}
+
+/** A file of the folder that the clause beside it names: "list old/ and show me a.txt from there". */
+function namedThere(tokens: Tokens, at: number, beside: Tokens): Tokens | null {
+  const [file, ...files] = tokens.filter(({ isName }) => isName);
+  const [folder, ...folders] = beside.filter(({ isName }) => isName);
+  if (file === undefined || folder === undefined || files.length + folders.length > 0) return null;
+  if (!folder.text.endsWith("/") || file.text.includes("/")) return null;
+  const text = `${folder.text}${file.text}`;
+  const path = { ...moved(file), text, bare: text.toLowerCase() };
+  const named = tokens.map((token) => (token === file ? path : token));
+  return [...named.slice(0, at - 1), ...named.slice(at + 1)];
 }
 
 /** What a clause is about: the names in it, or its plain object. Of a move it is where the thing is then. */
