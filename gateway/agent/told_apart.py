@@ -27,7 +27,7 @@ _TOLD: Final = re.compile(
 _PICTURES: Final = any_of(VOCABULARY.picture_kinds)
 _PICTURED: Final = re.compile(rf"\b((?:{_PICTURES})s?) (?:of|with|showing) {_ARTICLES}(\w+)", _FLAGS)
 _RANKED: Final = re.compile(
-    rf"\b(?:which|what) (\w+) (?:has|have|had|is|was|got) the (?:{any_of(VOCABULARY.superlatives)})\b", _FLAGS
+    rf"\b(?:which|what) (\w+) (?:{any_of(VOCABULARY.ranking_verbs)}) the (?:{any_of(VOCABULARY.superlatives)})\b", _FLAGS
 )
 _SHORT: Final = 3
 """Letters of a word that stands in too many names."""

@@ -202,6 +202,7 @@ class LoopVocabulary:
     spoken_verbs: _Words
     telling_links: _Words
     summing_verbs: _Words
+    ranking_verbs: _Words
     switch_words: Mapping[str, str]
 
 

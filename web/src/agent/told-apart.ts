@@ -23,7 +23,7 @@ const TOLD = new RegExp(
 const PICTURES = anyOf(vocabulary.pictureKinds);
 const PICTURED = new RegExp(`\\b((?:${PICTURES})s?) (?:of|with|showing) ${ARTICLES}(\\w+)`, "i");
 const MOST = anyOf(vocabulary.superlatives);
-const RANKED = new RegExp(`\\b(?:which|what) (\\w+) (?:has|have|had|is|was|got) the (?:${MOST})\\b`, "i");
+const RANKED = new RegExp(`\\b(?:which|what) (\\w+) (?:${anyOf(vocabulary.rankingVerbs)}) the (?:${MOST})\\b`, "i");
 const SUMMED = new RegExp(`\\b(?:${anyOf(vocabulary.summingVerbs)}) ${ARTICLES}(\\w+)`, "i");
 /** Letters of a word that stands in too many names. */
 const SHORT = 3;

@@ -201,6 +201,7 @@ interface Vocabulary {
   readonly spokenVerbs: Words;
   readonly tellingLinks: Words;
   readonly summingVerbs: Words;
+  readonly rankingVerbs: Words;
   readonly switchWords: Readonly<Record<string, string>>;
 }
 
