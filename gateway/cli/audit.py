@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -28,8 +29,10 @@ from gateway.core.checkpoint import VerificationKey, read_verification_key
 from gateway.core.cosigner import read_cosigner_key
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
+from gateway.core.ledger import AUDITED, REQUEST_OUTCOMES
 from gateway.core.times import rfc3339
 from gateway.core.verification import Flaw, LogFault, LogReport
+from gateway.core.vocabulary import Outcome
 from gateway.runtime.ports import AuditQuery, AuditRow
 from gateway.settings_reading import load_settings
 
@@ -38,6 +41,15 @@ _state = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     help="State folder of the gateway; the one in the settings when not given.",
 )
+
+
+def _known(_context: click.Context, _option: click.Parameter, value: str | None, words: Iterable[str]) -> str | None:
+    """One of the words that a log has: of a misspelled one nothing would be found, which looks like an answer."""
+    if value is None or value in words:
+        return value
+    known = sorted(map(str, words))
+    near = difflib.get_close_matches(value, known, n=3) or known
+    raise click.BadParameter(f"`{escape(value)}` is none that a log has; nearest: {', '.join(near)}")
 
 
 @click.group()
@@ -126,8 +138,18 @@ def checkpoint(state: Path | None) -> None:
 @click.option("--conversation", metavar="ID", help="Only this conversation.")
 @click.option("--principal", metavar="ID", help="Only this person.")
 @click.option("--tool", metavar="NAME", help="Only calls of this tool.")
-@click.option("--outcome", metavar="WORD", help="Only calls that closed so: ok, deniedByUser, refusedByPolicy …")
-@click.option("--event", metavar="TAG", help="Only these events: call:closed, approval:resolved …")
+@click.option(
+    "--outcome",
+    metavar="WORD",
+    callback=partial(_known, words=(*Outcome, *REQUEST_OUTCOMES)),
+    help="Only calls that closed so: ok, deniedByUser, refusedByPolicy …",
+)
+@click.option(
+    "--event",
+    metavar="TAG",
+    callback=partial(_known, words=AUDITED),
+    help="Only these events: call:closed, approval:resolved …",
+)
 @click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="How many, newest first.")
 @click.option("--json", "as_json", is_flag=True, help="Print whole records with their payloads, one JSON object a line.")
 def show(

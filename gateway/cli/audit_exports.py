@@ -69,7 +69,7 @@ def _filtered(command: Callable[..., None]) -> Callable[..., None]:
     help="`signed`: the whole log, which `audit verify` checks. The others are calls, for spreadsheets (csv), analysis (parquet)"
     " and other programs (jsonl, ocsf, cef), and prove nothing.",
 )
-@click.option("--outcome", type=click.Choice([*OUTCOMES]), help="Calls that closed so, or are `open`.")
+@click.option("--outcome", type=click.Choice([str(each) for each in OUTCOMES]), help="Calls that closed so, or are `open`.")
 @click.option("--label", type=click.Choice([*LABELS]), help="Calls at this label.")
 @_filtered
 @click.option(

@@ -48,6 +48,8 @@ class Traits(NamedTuple):
     policy_version: str
     approval_kind: str
     """`consent` or `stepUp` where a person was asked."""
+    ran: bool = False
+    """Whether its tool was started, whatever came of it. Where a crash left nobody who knows, it counts as run."""
 
 
 class AuditedCall(NamedTuple):
@@ -182,7 +184,9 @@ class CallTeller:
                 traits = self._learn(call.traits, leaf)
                 return call._replace(leaves=leaves, traits=traits, started_at=at, grant_id=body["grantId"])
             case CallClosed.EVENT | CallFoundUnknown.EVENT | CallRefusedUnrecorded.EVENT:
-                traits = self._learn(call.traits, leaf)._replace(outcome=body["outcome"], reason=body["reason"] or "")
+                ran = body["event"] == CallFoundUnknown.EVENT or body.get("executed", False)
+                told = self._learn(call.traits, leaf)
+                traits = told._replace(outcome=body["outcome"], reason=body["reason"] or "", ran=ran)
                 return call._replace(leaves=leaves, traits=traits, closed_at=at, duration_ms=body["durationMs"])
             case _:
                 return call._replace(leaves=leaves)

@@ -239,7 +239,8 @@ class AuditLoad(Wire):
 
 class ModelUseView(Wire):
     """What was used of a model. `modelId` is absent for turns and calls that named none. `seconds` are those in which it
-    answered, `requests` those through the gateway; `callsPerTurn` is absent without a turn."""
+    answered, `requests` those through the gateway; `callsRan` are the calls whose tool was started, whatever came of it;
+    `callsPerTurn` is absent without a turn."""
 
     model_id: FreeText | None = None
     turns: Count

@@ -244,6 +244,28 @@ def test_what_happened_is_listed_newest_first_and_filtered(state: Path) -> None:
     assert len(audit("show", "--state", state, "--outcome", "executionError", "--limit", "5").output.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("asked", "nearest"),
+    [
+        (("--outcome", "EXECUTION_ERROR"), "nearest: "),
+        (("--outcome", "excutionError"), "executionError"),
+        (("--event", "call:close"), "call:closed"),
+    ],
+)
+def test_a_word_that_no_record_has_is_refused_rather_than_not_found(state: Path, asked: tuple[str, str], nearest: str) -> None:
+    refused = audit("show", "--state", state, *asked)
+    assert refused.exit_code == 2
+    assert nearest in refused.output
+    assert audit("show", "--state", state, "--outcome", "completed").output == "nothing matches\n"
+
+
+@pytest.mark.parametrize("outcome", ["ok", "executionError", "timedOut", "open"])
+def test_calls_are_exported_by_the_outcomes_that_they_are_shown_with(state: Path, outcome: str) -> None:
+    done = audit("export", "-", "--format", "jsonl", "--outcome", outcome, "--state", state)
+    assert done.exit_code == 0, done.output
+    assert {json.loads(line)["outcome"] for line in done.stdout.splitlines()} <= {outcome}
+
+
 @pytest.mark.requirement("002-74", "an intent is shown with its exact arguments")
 def test_whole_records_are_shown_in_ascii_only(state: Path) -> None:
     (line,) = audit("show", "--state", state, "--event", "call:intended", "--limit", "1", "--json").output.splitlines()

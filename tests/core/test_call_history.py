@@ -39,6 +39,7 @@ def test_every_call_of_a_log_is_one_row_with_how_it_came_and_ended() -> None:
         "call-lost": ("read_file", "executionError", "auto"),
     }
     assert calls["call-lost"].traits.reason == "outcomeUnknown"
+    assert {name for name, call in calls.items() if not call.traits.ran} == {"call-denied", "call-stale"}
     assert calls["call-read"].traits.source == "builtin"
     assert read_rules(calls["call-read"].traits.rules) == ("policy.write",)
     assert {call.traits.principal_id for call in calls.values()} == {OPERATOR.id}

@@ -65,6 +65,12 @@ async def calls_of(console: Socket, **wanted: Any) -> list[dict[str, Any]]:
     return listed["calls"]
 
 
+async def sum_of_calls(console: Socket) -> tuple[int, int]:
+    """How many calls were proposed by models, and how many of them ran."""
+    models = (await console.call("audit/models"))["models"]
+    return sum(model["calls"] for model in models), sum(model["callsRan"] for model in models)
+
+
 async def reason_of(console: Socket, method: str, params: Mapping[str, Any]) -> str:
     with pytest.raises(RpcError) as refused:
         await console.call(method, dict(params))
@@ -181,6 +187,20 @@ async def test_what_people_were_asked_and_what_models_were_used_is_summed_up(sce
     models = (await scene.console.call("audit/models"))["models"]
     assert sum(model["turns"] for model in models) == person["turns"]
     assert sum(model["calls"] for model in models) >= 2
+
+
+async def test_a_call_that_failed_or_ran_too_long_ran_and_one_that_was_refused_did_not(scene: Scene) -> None:
+    before = await sum_of_calls(scene.console)
+    turn = await scene.begin()
+    for tool, arguments, outcome in (
+        ("peek", {"what": "milk"}, "ok"),
+        ("stumble", {}, "executionError"),
+        ("overrun", {}, "timedOut"),
+        ("peek", {"what": 3}, "invalidArguments"),
+        ("nothing", {}, "unknownTool"),
+    ):
+        assert (await turn.invoke(tool, arguments))["outcome"] == outcome
+    assert await sum_of_calls(scene.console) == (before[0] + 5, before[1] + 3)
 
 
 @pytest.mark.requirement("002-71", "everybody sees the decisions about their own calls, and of nobody else's")

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from gateway.core.audit import Leaf, header
 from gateway.core.budget import QuotaUse
 from gateway.core.vocabulary import InferenceRefusal
 
 __all__ = [
+    "REQUEST_OUTCOMES",
     "InferenceFinished",
     "InferenceRefused",
     "InferenceTokenMinted",
     "TokensReserved",
 ]
+
+REQUEST_OUTCOMES: Final = ("completed", "aborted", "failed")
+"""How a request to a model can end, as its record says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,8 @@ class PersonTasks(NamedTuple):
 
 
 class ModelTotals(NamedTuple):
-    """What was used of a model, and the calls that it proposed. `model_id` is empty for turns and calls that named none."""
+    """What was used of a model, and the calls that it proposed: `calls_ran` are those whose tool was started, whatever came of
+    it. `model_id` is empty for turns and calls that named none."""
 
     model_id: str
     turns: int

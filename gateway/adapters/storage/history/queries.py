@@ -282,12 +282,12 @@ def use_by_model(since: int, until: int, principal_id: str | None) -> Query:
 
 
 def calls_by_model(since: int, until: int, principal_id: str | None) -> Iterator[Query]:
-    """(model, outcome, calls), several for one model."""
+    """(model, calls, those that ran), several for one model."""
     whole = Chosen(since, until, None if principal_id is None else t.kinds.c.principal_id == principal_id, None)
     for table, begin, end in spans(whole):
-        query = select(t.kinds.c.model_id, t.kinds.c.outcome, func.sum(table.c.calls))
+        query = select(t.kinds.c.model_id, func.sum(table.c.calls), func.sum(table.c.calls).filter(t.kinds.c.ran))
         query = _of_kinds(query.join_from(table, t.kinds, t.kinds.c.id == table.c.kind), whole)
-        yield query.where(*_between(table, begin, end)).group_by(t.kinds.c.model_id, t.kinds.c.outcome)
+        yield query.where(*_between(table, begin, end)).group_by(t.kinds.c.model_id)
 
 
 def by_bucket(rows: Iterator[tuple[int, str, int]], step: int) -> Mapping[int, dict[str, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
@@ -22,7 +22,7 @@ from gateway.adapters.storage.history.writing import HistoryWriter, begin, fits,
 from gateway.adapters.storage.sqlite import dispose, is_damaged, open_history
 from gateway.core.call_history import OPEN, AuditedCall, read_rules
 from gateway.core.errors import LedgerUnavailable
-from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Outcome
+from gateway.core.vocabulary import ApprovalKind, ApprovalStatus
 from gateway.runtime.ports import (
     CallCounts,
     HistoryChoices,
@@ -237,19 +237,19 @@ class StoredHistory:
 
         def answer(connection: Connection) -> Sequence[ModelTotals]:
             used = {row.model_id: row for row in connection.execute(queries.use_by_model(since, until, principal_id))}
-            called: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+            called: dict[str, Counter[str]] = defaultdict(Counter)
             for query in queries.calls_by_model(since, until, principal_id):
                 for row in connection.execute(query):
-                    called[row[0]][row[1]] += int(row[2])
-            totals = [_sum_model(model, used.get(model), called.get(model, {})) for model in used.keys() | called.keys()]
+                    called[row[0]].update(calls=int(row[1]), calls_ran=int(row[2] or 0))
+            totals = [_sum_model(model, used.get(model), called[model]) for model in used.keys() | called.keys()]
             return sorted(totals, key=lambda each: (-each.requests, -each.calls, each.model_id))
 
         return await self._ask(answer)
 
 
-def _sum_model(model: str, used: Any, called: dict[str, int]) -> ModelTotals:
+def _sum_model(model: str, used: Any, called: Counter[str]) -> ModelTotals:
     sums = {name: 0 if used is None else int(getattr(used, name)) for name in queries.USED}
-    return ModelTotals(model_id=model, **sums, calls=sum(called.values()), calls_ran=called.get(Outcome.OK, 0))
+    return ModelTotals(model_id=model, **sums, calls=called["calls"], calls_ran=called["calls_ran"])
 
 
 def _sum_questions(rows: Any) -> Sequence[QuestionLoad]:

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, MetaData, Table, Text
 
 from gateway.adapters.storage.sqlite import Place, partial_index
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of these tables and of what is told in them. A file of another version is made again from the log."""
 
 metadata = MetaData()
@@ -48,6 +48,7 @@ kinds = Table(
     Column("rules", Text, nullable=False),
     Column("policy_version", Text, nullable=False),
     Column("approval_kind", Text, nullable=False),
+    Column("ran", Boolean, nullable=False),
 )
 
 turns = Table(

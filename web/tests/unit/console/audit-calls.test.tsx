@@ -359,7 +359,7 @@ describe("the sums", () => {
           completionTokens: 0,
           seconds: 0,
           calls: 3,
-          callsRan: 3,
+          callsRan: 2,
           callsPerTurn: 1.5,
         },
       ],
@@ -367,6 +367,10 @@ describe("the sums", () => {
     openConsole(gateway, "/audit/models");
     expect(await screen.findByRole("rowheader", { name: "not known to the gateway" })).toBeDefined();
     expect(screen.getByRole("cell", { name: "1.5" })).toBeDefined();
+    const cells = screen.getAllByRole("cell").map((cell) => cell.textContent);
+    const heads = screen.getAllByRole("columnheader").map((head) => head.textContent);
+    // The first heading is that of the models, which are headings of their rows.
+    expect(cells[heads.indexOf("Ran") - 1]).toBe("2");
   });
 
   test("nothing in the time is said to be nothing", async () => {

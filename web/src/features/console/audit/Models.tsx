@@ -37,6 +37,7 @@ export function Models() {
             t`Tokens written`,
             t`Seconds`,
             t`Calls`,
+            t`Ran`,
             t`Calls per turn`,
           ]}
           rows={use.data.models.map((model) => ({
@@ -50,6 +51,7 @@ export function Models() {
               whole(model.completionTokens),
               model.seconds === 0 ? "–" : share(model.seconds),
               whole(model.calls),
+              whole(model.callsRan),
               share(model.callsPerTurn),
             ],
           }))}
