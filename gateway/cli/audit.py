@@ -107,6 +107,9 @@ def verify_log(
     """
     if sum(each is not None for each in (file, state, exported)) > 1:
         raise click.UsageError("give one of FILE, --state and --export")
+    if (given := file or exported) is not None and not given.is_file():
+        # It is read twice, and a pipe would wait for ever for somebody who writes.
+        raise Misconfigured(f"`{given}` is no regular file; save what it gives to one")
     key = None if pinned is None else read_verification_key(pinned)
     note = None if anchor is None else _read_note(anchor)
     trust = _read_trust(cosigner, ca)

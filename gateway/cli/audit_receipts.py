@@ -35,6 +35,9 @@ NO_FORK: Final = (
 )
 
 
+_BEGINNINGS: Final = (b'{"anchors":', b'{"call":')
+"""Of every receipt, by version."""
+
 NO_ANCHOR: Final = "No anchor: nobody but the gateway has signed for these records."
 
 
@@ -54,6 +57,8 @@ def receipt(call_id: str, conversation: str | None, output: IO[bytes], state: Pa
 
     It holds the call's arguments and its result, the tools that the turn had, and the names of who asked for and approved it.
     """
+    from gateway.adapters.identity.recorded_answers import check_recorded_answer
+
     settings = load_settings(state=state)
     with open_stored_log(settings.state) as stored:
         places = find_calls(stored.connection, call_id, conversation)
@@ -64,6 +69,11 @@ def receipt(call_id: str, conversation: str | None, output: IO[bytes], state: Pa
             raise Misconfigured(f"several conversations have a call `{escape(call_id)}`; name one with --conversation: {named}")
         evidence = read_evidence(settings.anchors, settings.state)
         raw = read_receipt(stored, places[0].conversation_id, places[0].call_id, evidence=evidence) + b"\n"
+    # What would not hold is not handed to anybody as a proof.
+    fault = check_receipt(raw, check_recorded_answer).fault
+    if fault is not None:
+        detail = f"{escape(fault.place)}, {escape(fault.detail)}"
+        raise Misconfigured(f"the receipt would not hold: at {detail}; `countersign audit verify` says whether the log is sound")
     output.write(raw)
 
 
@@ -102,6 +112,9 @@ def verify_receipt(path: Path, key: VerificationKey | None, anchor: str | None, 
     report = check_receipt(raw, check_recorded_answer, pinned=key, anchor=anchor, trust=trust)
     if as_json:
         click.echo(json.dumps(_describe(report)))
+    elif report.fault is not None and report.fault.place == "file" and not raw.startswith(_BEGINNINGS):
+        # Whoever was handed the wrong file should not read that a receipt was tampered with.
+        click.echo(f"This is neither a receipt nor an exported log: {escape(report.fault.detail)}.")
     else:
         click.echo("\n".join(_tell(report, pinned=key is not None)))
     if not report.sound:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -271,6 +272,33 @@ def test_whole_records_are_shown_in_ascii_only(state: Path) -> None:
     (line,) = audit("show", "--state", state, "--event", "call:intended", "--limit", "1", "--json").output.splitlines()
     assert line.isascii()
     assert json.loads(line)["payload"]["arguments"] == {"path": "notes/Ä.txt"}
+
+
+def test_no_receipt_is_written_of_a_call_whose_records_were_changed(state: Path, tmp_path: Path) -> None:
+    edit(state, "UPDATE leaves SET body = replace(body, 'write_file', 'erase_file') WHERE body LIKE '%call:intended%call-write%'")
+    edit(state, "UPDATE leaves SET body = replace(body, '\"auto\"', '\"consented\"') WHERE body LIKE '%call-write%'")
+    edit(state, "UPDATE leaves SET body = replace(body, 'ok', 'no') WHERE body LIKE '%call-write%'")
+    refused = audit("receipt", "call-write", "--state", state, "-o", tmp_path / "receipt.json")
+    assert isinstance(refused.exception, Misconfigured)
+    assert "the receipt would not hold: at records[" in str(refused.exception)
+    assert not (tmp_path / "receipt.json").exists()
+
+
+@pytest.mark.parametrize("raw", [b"", b"\n", b"hello\n", b"[]", b"PK\x03\x04", b"\xef\xbb\xbf{}", b"\xff\xfe{"])
+def test_a_file_of_another_kind_is_called_neither_a_receipt_nor_a_log(tmp_path: Path, raw: bytes) -> None:
+    (tmp_path / "given").write_bytes(raw)
+    told = audit("verify", tmp_path / "given")
+    assert told.exit_code == 1
+    assert told.output.startswith("This is neither a receipt nor an exported log: ")
+    assert len(told.output.splitlines()) == 1
+
+
+def test_a_pipe_is_refused_rather_than_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for arguments in ((tmp_path / "pipe",), ("--export", tmp_path / "pipe")):
+        refused = audit("verify", *arguments)
+        assert isinstance(refused.exception, Misconfigured)
+        assert "is no regular file" in str(refused.exception)
 
 
 async def test_an_erased_payload_is_counted(state: Path) -> None:

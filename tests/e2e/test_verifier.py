@@ -103,6 +103,8 @@ async def test_a_receipt_and_a_log_hold_and_changed_ones_name_the_first_bad_plac
     ):
         await reader.give(raw)
         await expect(page.locator("#fault")).to_contain_text(told)
+        neither = page.get_by_role("heading", name="This is neither a receipt nor an exported log")
+        await expect(neither).to_have_count(int(raw[:2] != b'{"'))
         assert "\u202e" not in await page.locator("main").inner_text()
 
 

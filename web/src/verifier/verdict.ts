@@ -15,7 +15,8 @@ export interface Fault {
 }
 
 export interface Verdict {
-  readonly kind: "receipt" | "export";
+  /** `neither` where the file does not even begin like one of them. */
+  readonly kind: "receipt" | "export" | "neither";
   readonly fault: Fault | null;
   readonly parts: readonly CheckedPart[];
   /** Whose log it is: the key that was used. Empty where none could be read. */

@@ -15,6 +15,12 @@ const STANDINGS: Readonly<Record<CheckedPart["standing"], string>> = {
   "not reached": "– not reached",
 };
 
+const HEADINGS: Readonly<Record<Verdict["kind"], readonly [sound: string, unsound: string]>> = {
+  receipt: ["The receipt holds", "The receipt does not hold"],
+  export: ["The log holds", "The log does not hold"],
+  neither: ["", "This is neither a receipt nor an exported log"],
+};
+
 /** Milliseconds of work between two looks at what the person does: a key press is answered within a tenth of a second. */
 const PIECE = 50;
 
@@ -114,8 +120,7 @@ function tell(sound: boolean, text: string): void {
 
 async function show(chosen: File, verdict: Verdict): Promise<void> {
   const { kind, fault, parts } = verdict;
-  const what = kind === "receipt" ? "The receipt" : "The log";
-  tell(fault === null, fault === null ? `${what} holds` : `${what} does not hold`);
+  tell(fault === null, HEADINGS[kind][fault === null ? 0 : 1]);
   if (fault !== null) {
     const place = find("fault");
     place.textContent = `First wrong at ${shown(fault.place)}: ${shown(fault.detail)}`;
