@@ -200,10 +200,17 @@ export const consolePages: readonly ConsolePage[] = [
   { path: paths.signIn, title: t`Sign in`, access: "anyone", component: page("SignIn") },
 ];
 
-/** Asks for the page of a question at once, since time runs while it is opened; otherwise a page loads when it is shown. */
+/**
+ * Asks for the page of a question at once, since time runs while it is opened, and for the list of calls, which everybody may
+ * see, while the gateway says who is signed in. Any other page loads when it is shown.
+ */
 export function loadAhead(address: string): void {
   // Whoever cannot have it now asks again by showing it.
   if (address.startsWith(`${paths.approvals}/`)) void loadReview().catch(() => undefined);
+  else if (address === paths.audit)
+    void loadPageLoaders()
+      .then((loaders) => loaders.Calls())
+      .catch(() => undefined);
   else if (address !== paths.home) void loadPageLoaders().catch(() => undefined);
 }
 

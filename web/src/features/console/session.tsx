@@ -40,10 +40,10 @@ export function useAsk(): <Method extends keyof ConsoleMethods & string>(
   return useCallback((method, params) => client.call(method, params), [client]);
 }
 
-/** Who is signed in, and where the shell is. */
+/** Who is signed in, and where the shell is. Parts of a page that appear together ask once. */
 export function useDescription() {
   const ask = useAsk();
-  return useQuery({ queryKey: ["session"], queryFn: () => ask("session/describe", {}) });
+  return useQuery({ queryKey: ["session"], queryFn: () => ask("session/describe", {}), staleTime: 10_000 });
 }
 
 /** The whole log, the policy and the list of people are for operators. False until the gateway has said who is signed in. */

@@ -89,6 +89,13 @@ describe("the page of calls", () => {
     await waitFor(() => expect(window.location.search).toBe(""));
   });
 
+  test("asks once who is signed in, though many parts of the page want to know", async () => {
+    answer([call(1)]);
+    openConsole(gateway, "/audit");
+    await screen.findByRole("link", { name: /write_file/ });
+    expect(gateway.asked("session/describe")).toHaveLength(1);
+  });
+
   test("shows a row as one link, under the day, with who decided", async () => {
     answer([call(2, { outcome: "deniedByUser", decision: "denied", answer: "denied", reason: "denied" }), call(1)]);
     openConsole(gateway, "/audit");
