@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.figures import Pace, report, report_load, report_pairs, report_times, say
 from bench.ledger import Worker
-from bench.made_logs import BEGIN, END, ORIGIN, made_state
+from bench.made_logs import BEGIN, END, ORIGIN, made_state, make_state, read_history
 from bench.servers import ROOT, prepare_gateway, work_folder
 from gateway.adapters.storage.history.places import HISTORY
 from gateway.adapters.storage.history.stored import StoredHistory
@@ -26,6 +26,9 @@ from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_reading,
 from gateway.adapters.storage.store import open_store
 from gateway.core.call_history import AuditedCall
 from gateway.runtime.ports import HistoryFilter
+
+KIND_CALLS = 20_000
+"""Of one kind in a log of its own: enough that half-filled pages do not count."""
 
 RECEIPTS = 50
 CALLERS = 50
@@ -45,12 +48,30 @@ async def measure(pace: Pace) -> None:
     async with made_state(pace) as state:
         for name in (DATABASE, HISTORY):
             report(f"long/bytes/{name}", (state / name).stat().st_size / pace.calls, "bytes/call")
+        await _report_kinds()
         await _start(state, pace)
         await _read_receipts(state, pace.calls)
         await _append(state, pace)
         _verify(state)
         await _measure_memory(state)
         report_load()
+
+
+async def _report_kinds() -> None:
+    """The bytes of a call about which nobody was asked, and of one about which a person was, with their share of a turn.
+    What a log takes that holds no call is left out."""
+    nothing: dict[str, int] = {}
+    for kind, (asked, calls) in {"empty": (False, 0), "unasked": (False, KIND_CALLS), "asked": (True, KIND_CALLS)}.items():
+        with work_folder() as folder:
+            state = folder / "state"
+            await make_state(state, calls, lambda _tool, asked=asked: asked)
+            read_history(state)
+            for name in (DATABASE, HISTORY):
+                size = (state / name).stat().st_size
+                if calls:
+                    report(f"long/bytes/{kind}/{name}", (size - nothing[name]) / calls, "bytes/call")
+                else:
+                    nothing[name] = size
 
 
 async def _start(state: Path, pace: Pace) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import random
 import re
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,6 +50,10 @@ _OUTCOMES: Final = ("ok",) * 90 + ("executionError",) * 4 + ("timedOut", "cancel
 Row = dict[str, Any]
 
 
+def _every_fourth(tool: int) -> bool:
+    return tool % 4 == 0
+
+
 @asynccontextmanager
 async def made_state(pace: Pace) -> AsyncGenerator[Path]:
     """A state folder with a log of so many calls and its history read to the end, in the `state` of the folder that was named."""
@@ -57,19 +61,25 @@ async def made_state(pace: Pace) -> AsyncGenerator[Path]:
         folder = held.enter_context(work_folder()) if pace.folder is None else pace.folder
         state = folder / "state"
         await make_state(state, pace.calls)
-        with dispose(open_for_reading(state / DATABASE)) as log, dispose(open_history(state / HISTORY)) as engine:
-            with engine.connect() as connection:
-                told = read_progress(connection)
-            history, began = StoredHistory(engine, log), time.perf_counter()
-            leaves = history.read_all() - (0 if told is None else told.size)
-            if leaves > _TOLD:
-                report("history/told", leaves / (time.perf_counter() - began), "records/s")
-            history.close()
+        read_history(state)
         yield state
 
 
-async def make_state(folder: Path, calls: int) -> None:
-    """A state folder with a log of so many calls, where there is none yet. One that was left half made is refused."""
+def read_history(state: Path) -> None:
+    """Read the log into its history, to the end."""
+    with dispose(open_for_reading(state / DATABASE)) as log, dispose(open_history(state / HISTORY)) as engine:
+        with engine.connect() as connection:
+            told = read_progress(connection)
+        history, began = StoredHistory(engine, log), time.perf_counter()
+        leaves = history.read_all() - (0 if told is None else told.size)
+        if leaves > _TOLD:
+            report("history/told", leaves / (time.perf_counter() - began), "records/s")
+        history.close()
+
+
+async def make_state(folder: Path, calls: int, asked: Callable[[int], bool] = _every_fourth) -> None:
+    """A state folder with a log of so many calls, where there is none yet. One that was left half made is refused.
+    `asked` says of the number of a tool whether a person is asked about its calls."""
     made = folder / "made"
     if made.exists():
         if int(made.read_text()) != calls:
@@ -85,7 +95,7 @@ async def make_state(folder: Path, calls: int) -> None:
         # Whatever is cut off is made again from the beginning.
         for pragma in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -400000"):
             cursor.execute(f"PRAGMA {pragma}")
-        _Maker(connection, key).make(calls)
+        _Maker(connection, key, asked).make(calls)
     made.write_text(f"{calls}\n")
 
 
@@ -93,6 +103,7 @@ async def make_state(folder: Path, calls: int) -> None:
 class _Maker:
     connection: Connection
     key: SigningKey
+    asked: Callable[[int], bool]
     frontier: Frontier = field(default_factory=Frontier)
     _leaves: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
     _rows: dict[Table, list[Row]] = field(default_factory=dict[Table, list[Row]])
@@ -192,7 +203,7 @@ class _Person:
             "call": f"call_{number:010}", "tool": f"tool_{tool:02}", "definition": f"{tool:064}",
             "approval": f"apr_{number:022}", "outcome": choice.choice(_OUTCOMES), "receipt": f"rcp_{number:022}",
         }  # fmt: skip
-        asked = tool % 4 == 0
+        asked = maker.asked(tool)
         forms = _ASKED if asked else _UNASKED
         places = [maker.record(form % said) for form in forms]
         row = {
