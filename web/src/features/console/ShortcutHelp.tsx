@@ -9,6 +9,7 @@ const KEYS: readonly (readonly [key: string, what: string])[] = [
   [t`Enter`, t`open the row, or press the button that the keyboard is on`],
   ["a", t`go to the button that approves; Enter then presses it`],
   ["d", t`go to the button that denies; Enter then presses it`],
+  ["v", t`on a call of the audit log, go to the button that verifies it; Enter then presses it`],
   ["?", t`this list`],
 ];
 

@@ -117,10 +117,21 @@ describe("the page of calls", () => {
       ["{ArrowDown}", 2],
       ["{ArrowUp}", 1],
       ["{Home}", 0],
+      ["j", 1],
+      ["j", 2],
+      ["k", 1],
     ] as const) {
       await userEvent.keyboard(key);
       expect(document.activeElement).toBe(rows[at]);
     }
+  });
+
+  test("goes to the first row with one key, from anywhere on the page", async () => {
+    answer([call(3), call(2)]);
+    openConsole(gateway, "/audit");
+    const rows = await screen.findAllByRole("link", { name: /write_file/ });
+    await userEvent.keyboard("j");
+    expect(document.activeElement).toBe(rows[0]);
   });
 
   test("groups by conversation and turn", async () => {
@@ -377,7 +388,7 @@ describe("the sums", () => {
     const cells = screen.getAllByRole("cell").map((cell) => cell.textContent);
     const heads = screen.getAllByRole("columnheader").map((head) => head.textContent);
     // The first heading is that of the models, which are headings of their rows.
-    expect(cells[heads.indexOf("Ran") - 1]).toBe("2");
+    expect(cells[heads.indexOf("Started") - 1]).toBe("2");
   });
 
   test("nothing in the time is said to be nothing", async () => {

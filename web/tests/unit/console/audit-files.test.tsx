@@ -130,7 +130,10 @@ describe("verifying a call in its page", () => {
     gateway.handlers["audit/call"] = () => ({ call, entries: [], rules: [] });
     gateway.environment.fetchFile.mockResolvedValue(new Response(change(receipt)));
     openConsole(gateway, "/audit/calls/7");
-    await userEvent.click(await screen.findByRole("button", { name: "Verify this" }));
+    const button = await screen.findByRole("button", { name: "Verify this" });
+    await userEvent.keyboard("v");
+    expect(document.activeElement).toBe(button);
+    await userEvent.keyboard("{Enter}");
   };
 
   test("shows each check of a receipt that holds", async () => {

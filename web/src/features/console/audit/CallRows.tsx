@@ -6,10 +6,14 @@ import type { AuditedCall } from "../../../protocol/generated.ts";
 import { classes } from "../../../ui/classes.ts";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { paths } from "../paths.ts";
+import { step, useShortcuts } from "../shortcuts.ts";
 import styles from "./CallRows.module.css";
 import { decisionOf, endOf, reasonOf } from "./call-words.ts";
 import { type CallsView, writeCallsView } from "./calls-view.ts";
 import { endingOf } from "./outcome-words.ts";
+
+/** The links that the keys go to, one of each row. */
+const ROW = "data-row";
 
 interface CallRowsProps {
   readonly calls: readonly AuditedCall[];
@@ -19,6 +23,7 @@ interface CallRowsProps {
 /** Calls, newest first: a heading for each day, and where it is asked for one for each conversation and turn. */
 export function CallRows({ calls, view }: CallRowsProps) {
   const list = useRef<HTMLDivElement>(null);
+  useShortcuts({ j: () => step(ROW, 1), k: () => step(ROW, -1) });
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the rows are links, and the arrows only go from one to the next
     <div ref={list} className={styles.list} onKeyDown={(event) => goOn(event, list.current)}>
@@ -111,7 +116,7 @@ function ModelName({ id }: { readonly id: string }) {
 
 /** Goes up and down the rows with the arrow keys, to the first and the last with Home and End. */
 function goOn(event: KeyboardEvent, list: HTMLElement | null): void {
-  const rows = [...(list?.querySelectorAll<HTMLElement>("[data-row]") ?? [])];
+  const rows = [...(list?.querySelectorAll<HTMLElement>(`[${ROW}]`) ?? [])];
   const at = rows.indexOf(document.activeElement as HTMLElement);
   if (at < 0 || event.altKey || event.ctrlKey || event.metaKey) return;
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];

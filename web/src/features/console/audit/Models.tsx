@@ -37,7 +37,7 @@ export function Models() {
             t`Tokens written`,
             t`Seconds`,
             t`Calls`,
-            t`Ran`,
+            t`Started`,
             t`Calls per turn`,
           ]}
           rows={use.data.models.map((model) => ({

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { language } from "../../../language/language.ts";
 import { rich } from "../../../language/rich.ts";
 import { t } from "../../../language/t.ts";
@@ -11,6 +11,7 @@ import type { CheckedPart, Verdict } from "../../../verifier/verdict.ts";
 import { CheckFailed, explain } from "../errors.ts";
 import { paths } from "../paths.ts";
 import { useSession } from "../session.tsx";
+import { useShortcuts } from "../shortcuts.ts";
 import styles from "./VerifyCall.module.css";
 
 const STANDINGS: Readonly<Record<CheckedPart["standing"], string>> = {
@@ -28,6 +29,8 @@ type Phase =
 export function VerifyCall({ call }: { readonly call: AuditedCall }) {
   const { environment } = useSession();
   const [phase, setPhase] = useState<Phase>({ kind: "idle" });
+  const button = useRef<HTMLButtonElement>(null);
+  useShortcuts({ v: () => button.current?.focus() });
   const verify = async () => {
     setPhase({ kind: "checking" });
     try {
@@ -49,7 +52,7 @@ export function VerifyCall({ call }: { readonly call: AuditedCall }) {
   return (
     <div className="stack">
       <p>
-        <Button busy={phase.kind === "checking"} onClick={verify}>
+        <Button ref={button} busy={phase.kind === "checking"} onClick={verify}>
           {t`Verify this`}
         </Button>{" "}
         <span className="note">
