@@ -142,20 +142,42 @@ def make_bodies(choice: random.Random) -> Iterator[Body]:
             yield {"event": "call:closed", "at": at, **call, "outcome": outcome, "reason": None, "durationMs": 5}
 
 
-@pytest.fixture(scope="module")
-def log_engine() -> Iterator[Engine]:
+def open_log(bodies: Iterator[Body]) -> Engine:
+    """A log in memory that has leaves with these bodies."""
     driver: Any = choose_driver()
     connection = driver.connect(":memory:", isolation_level=None, check_same_thread=False)
     engine = create_engine("sqlite+pysqlite://", module=driver, creator=lambda: connection)
     log.metadata.create_all(engine)
     with engine.begin() as writing:
         rows: list[Body] = []
-        for position, body in enumerate(make_bodies(random.Random(7))):
+        for position, body in enumerate(bodies):
             written = orjson.dumps(body)
             rows.append({"position": position, "hash": leaf_hash(written), "body": written.decode(), "payload": None})
         writing.execute(insert(log.leaves), rows)
-    yield engine
-    engine.dispose()
+    return engine
+
+
+@pytest.fixture(scope="module")
+def log_engine() -> Iterator[Engine]:
+    with dispose(open_log(make_bodies(random.Random(7)))) as engine:
+        yield engine
+
+
+@pytest.mark.parametrize("at_once", [1, 2, STRETCH])
+async def test_the_number_of_a_turn_is_kept_whichever_of_its_calls_does_not_say_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    """A call that was refused at once, before or after others of its turn, however the log is read."""
+    monkeypatch.setattr(writing, "LEAVES", writing.LEAVES.limit(at_once))
+    ran = [body for body in make_bodies(random.Random(7)) if body["callId"] == "call-00001"]
+    turn = {"conversationId": ran[0]["conversationId"], "turnId": ran[0]["turnId"], "principalId": "usr_0"}
+    closed = {"event": "call:closed", "outcome": "refusedByPolicy", "reason": "turnClosed", "durationMs": 0, "turnIndex": None}
+    early, late = ({**closed, **turn, "at": ran[0]["at"], "callId": name} for name in ("early", "late"))
+    with dispose(open_log(iter((early, *ran, late)))) as engine:
+        async with open_call_history(tmp_path, engine, always_busy) as history:
+            history.read_all()
+            calls = await history.page(EVER, None, 10)
+    assert [call.turn_index for call in calls] == [1, 1, 1]
 
 
 @pytest.fixture

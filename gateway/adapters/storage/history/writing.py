@@ -79,6 +79,7 @@ _CHANGED_CALL = (
     .where(t.calls.c.position == bindparam("of_position"))
     .values({each.name: bindparam(each.name) for each in t.calls.c if each.name != "position"})
 )
+_PLACED_TURN = update(t.turns).where(t.turns.c.id == bindparam("of_id")).values(turn_index=bindparam("turn_index"))
 
 
 class HistoryWriter:
@@ -94,6 +95,8 @@ class HistoryWriter:
         self._sources: dict[str, str] = {}
         self._kinds = {read_traits(row): row.id for row in writing.execute(select(t.kinds))}
         self._turns: dict[tuple[str, str], int] = {}
+        self._unplaced: set[tuple[str, str]] = set()
+        """Of these, those of which nobody has said yet which of their conversation they are."""
         self._next_turn = (writing.execute(select(func.max(t.turns.c.id))).scalar() or 0) + 1
         self._teller = CallTeller(self._source_of, read_open_calls(writing))
         self._places = PlaceWriter(reading, writing, progress.size)
@@ -166,21 +169,39 @@ class HistoryWriter:
 
     def _number_turns(self, calls: Collection[AuditedCall]) -> None:
         """Have the numbers of all turns of these calls at hand: one question for each would take longer than all else here."""
-        wanted = {(call.conversation_id, call.turn_id): call for call in calls}
+        wanted: dict[tuple[str, str], AuditedCall] = {}
+        for call in calls:
+            # What was refused at once, such as a call after its turn, does not say which turn of the conversation it was.
+            key = call.conversation_id, call.turn_id
+            if key not in wanted or wanted[key].turn_index is None:
+                wanted[key] = call
         if len(self._turns) >= _REMEMBERED:
             self._turns.clear()
+            self._unplaced.clear()
         unknown = {key: call for key, call in wanted.items() if key not in self._turns}
-        if not unknown:
-            return
+        if unknown:
+            self._add_turns(unknown)
+        placed = [key for key in self._unplaced & wanted.keys() if wanted[key].turn_index is not None]
+        if placed:
+            rows = [{"of_id": self._turns[key], "turn_index": wanted[key].turn_index} for key in placed]
+            self._writing.execute(_PLACED_TURN, rows)
+            self._unplaced.difference_update(placed)
+
+    def _add_turns(self, unknown: Mapping[tuple[str, str], AuditedCall]) -> None:
         same = t.turns.c.turn_id.in_([turn_id for _, turn_id in unknown])
-        for row in self._writing.execute(select(t.turns.c.id, t.turns.c.conversation_id, t.turns.c.turn_id).where(same)):
-            self._turns[row.conversation_id, row.turn_id] = row.id
+        for row in self._writing.execute(select(t.turns).where(same)):
+            key = row.conversation_id, row.turn_id
+            self._turns[key] = row.id
+            if row.turn_index is None:
+                self._unplaced.add(key)
         new = [call for key, call in unknown.items() if key not in self._turns]
         rows: list[dict[str, Any]] = []
         for number, call in enumerate(new, self._next_turn):
             self._turns[call.conversation_id, call.turn_id] = number
             named = {"conversation_id": call.conversation_id, "turn_id": call.turn_id}
             rows.append({"id": number, **named, "turn_index": call.turn_index})
+            if call.turn_index is None:
+                self._unplaced.add((call.conversation_id, call.turn_id))
         if rows:
             self._writing.execute(insert(t.turns), rows)
             self._next_turn += len(rows)
