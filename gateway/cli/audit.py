@@ -6,7 +6,7 @@ import difflib
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -16,6 +16,8 @@ import click
 from gateway.adapters.anchoring.evidence import read_evidence
 from gateway.adapters.storage.exports import examine_export
 from gateway.adapters.storage.inspection import examine, open_stored_log
+from gateway.adapters.storage.keys import known_keys
+from gateway.adapters.storage.mark import MARK, read_mark
 from gateway.cli.audit_accounts import compare, explain, replay
 from gateway.cli.audit_anchors import anchors
 from gateway.cli.audit_erasures import erase
@@ -28,7 +30,7 @@ from gateway.core.canonical import Json
 from gateway.core.checkpoint import VerificationKey, read_verification_key
 from gateway.core.cosigner import read_cosigner_key
 from gateway.core.effects import escape
-from gateway.core.errors import Misconfigured
+from gateway.core.errors import LedgerDamaged, Misconfigured
 from gateway.core.ledger import AUDITED, REQUEST_OUTCOMES
 from gateway.core.times import rfc3339
 from gateway.core.verification import Flaw, LogFault, LogReport
@@ -197,6 +199,8 @@ def _check(
             exported, key, note, trust=trust, every_signature=every_signature, check_answer=check_recorded_answer
         )
     settings = load_settings(state=state)
+    # Before the log is read: a gateway that goes on writes the mark after the records.
+    marked = _read_mark(settings.state)
     with open_stored_log(settings.state) as stored:
         evidence = read_evidence(settings.anchors, settings.state)
         report = examine(
@@ -208,7 +212,22 @@ def _check(
             every_signature=every_signature,
             check_answer=check_recorded_answer,
         )
+        if report.sound and marked > report.size:
+            detail = (
+                f"record {report.size} and what follows is missing: `{MARK}` beside the log says that it had {marked} records"
+            )
+            report = replace(report, fault=LogFault(Flaw.MISSING, report.size, detail, f"records[{report.size}]"))
         return report, key or stored.key
+
+
+def _read_mark(folder: Path) -> int:
+    """How many records the file beside the log says that it has had; 0 where it says nothing that can be read."""
+    try:
+        with open_stored_log(folder) as stored:
+            mark = read_mark(folder, known_keys(folder, stored.key))
+    except LedgerDamaged:
+        return 0
+    return 0 if mark is None else mark.checkpoint.size
 
 
 def _read_trust(cosigner: str | None, ca: Path | None) -> AnchorTrust:

@@ -23,6 +23,7 @@ from gateway.core.ledger import (
     CallRefusedUnrecorded,
     GrantIssued,
     LateResultDiscarded,
+    RecordsErased,
     TurnBegun,
 )
 from gateway.core.quorum import read_needs
@@ -65,6 +66,9 @@ def tell_call(rows: Sequence[AuditRow], call_id: str, background: Background) ->
             named.update(told)
             lines += told
         lines += _tell_step(row, rows, background)
+    told_by = _find_erasures(own, rows)
+    lines += [_tell_erasure(row, own, background) for row in told_by]
+    own = sorted({row.index: row for row in (*own, *told_by)}.values(), key=lambda row: row.index)
     places = ", ".join(str(row.index) for row in own)
     covered = "all of them are" if own[-1].index < background.size else "not all of them are"
     lines.append(
@@ -72,6 +76,22 @@ def tell_call(rows: Sequence[AuditRow], call_id: str, background: Background) ->
         " `countersign audit verify` checks that none of them was changed."
     )
     return lines
+
+
+def _find_erasures(own: Sequence[AuditRow], rows: Sequence[AuditRow]) -> list[AuditRow]:
+    """The records that say of some of these that they were erased: of the call, of its conversation or of the person."""
+    places = {row.index for row in own}
+    return [row for row in rows if row.body["event"] == RecordsErased.EVENT and not places.isdisjoint(row.body["records"])]
+
+
+def _tell_erasure(row: AuditRow, own: Sequence[AuditRow], background: Background) -> str:
+    body = row.body
+    erased = set(body["records"])
+    places = ", ".join(str(each.index) for each in own if each.index in erased)
+    by = "" if body["principalId"] is None else f" by {_person(body['principalId'], background)}"
+    return (
+        f"At {rfc3339(body['at'])} what the records {places} held was erased{by} ({body['reason']}); record {row.index} says so."
+    )
 
 
 def _tell_proposal(row: AuditRow, rows: Sequence[AuditRow], background: Background) -> list[str]:

@@ -93,6 +93,8 @@ _UNJUDGED: Final[Mapping[Unjudged, str]] = {
     Unjudged.NO_MOMENT: "its record does not say when and after which calls it was",
 }
 
+_ERASED: Final = "what the policy was asked was erased"
+
 _ANSWERED: Final[Mapping[Reason, frozenset[str]]] = {
     Reason.DENIED: frozenset({ApprovalStatus.DENIED}),
     Reason.APPROVAL_EXPIRED: frozenset({ApprovalStatus.EXPIRED}),
@@ -202,7 +204,8 @@ def _decide_refusal(
         case Reason.POLICY_CHANGED if turn is not None and state.version not in (None, turn.version):
             return _compare(row, True, "the policy in force")
         case _:
-            why = "the records do not hold what it was decided from"
+            erased = payload is None and body.get("payload") is not None
+            why = "what it was decided from was erased" if erased else "the records do not hold what it was decided from"
             return _found(row, Repetition.NOT_REPEATABLE, why)
 
 
@@ -232,7 +235,8 @@ def _judge(row: AuditRow, versions: Versions) -> PermissionMode | _NoMode:
     body = row.body
     judgement = _restore(row)
     if judgement is None:
-        return _NoMode(Repetition.NOT_REPEATABLE, _UNJUDGED[Unjudged.NO_INPUTS])
+        erased = row.payload is None and body.get("payload") is not None
+        return _NoMode(Repetition.NOT_REPEATABLE, _ERASED if erased else _UNJUDGED[Unjudged.NO_INPUTS])
     own = versions(body["policyVersion"])
     if isinstance(own, Unjudged):
         return _NoMode(Repetition.NOT_REPEATABLE, _UNJUDGED[own])

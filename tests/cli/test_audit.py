@@ -19,7 +19,7 @@ from gateway.adapters.storage.sqlite import DATABASE, open_for_writing
 from gateway.adapters.storage.store import open_store
 from gateway.cli import countersign
 from gateway.core import ledger as steps
-from gateway.core.errors import Misconfigured
+from gateway.core.errors import LedgerUnavailable, Misconfigured
 from tests.fakes.history import History
 from tests.fakes.signed_history import signed_history
 
@@ -143,6 +143,8 @@ def test_an_end_that_was_cut_off_is_found_with_a_checkpoint_kept_elsewhere(state
         assert audit("verify", "--state", state, "--checkpoint", added).exit_code == 0
     edit(state, "DELETE FROM leaves WHERE position >= 30")
     edit(state, "DELETE FROM checkpoints WHERE size > 30")
+    # Whoever can cut the log can take away the mark beside it.
+    (state / "ledger.mark").unlink()
     assert audit("verify", "--state", state).exit_code == 0
     cut = audit("verify", "--state", state, "--checkpoint", note)
     assert cut.exit_code == 1
@@ -333,3 +335,26 @@ def test_nothing_is_written_by_looking(state: Path) -> None:
 def test_help_says_what_the_exit_codes_mean() -> None:
     told = audit("verify", "--help").output
     assert "Exit status: 0 when it is sound, 1 when it is not, 2 when it cannot be" in told
+
+
+def test_a_log_whose_end_was_cut_off_is_found_out_by_the_mark_beside_it(state: Path) -> None:
+    edit(state, "DELETE FROM leaves WHERE position >= 20")
+    edit(state, "DELETE FROM checkpoints WHERE size > 20")
+    told = audit("verify", "--state", state)
+    assert told.exit_code == 1
+    assert (
+        "at records[20], record 20 and what follows is missing: `ledger.mark` beside the log says that it had 34" in told.output
+    )
+    # Without the mark there is nothing to compare with, and that is said.
+    (state / "ledger.mark").unlink()
+    told = audit("verify", "--state", state)
+    assert told.exit_code == 0
+    assert "Checked against nothing but itself" in told.output
+
+
+def test_calls_are_not_exported_past_a_record_that_is_damaged(state: Path) -> None:
+    edit(state, "UPDATE leaves SET body = replace(body, 'call-', char(27)) WHERE position = 9")
+    (state / "history.db").unlink()
+    told = audit("export", "-", "--format", "csv", "--state", state)
+    assert isinstance(told.exception, LedgerUnavailable)
+    assert "ends before record 9, which is damaged" in str(told.exception)

@@ -106,7 +106,11 @@ async def test_nothing_of_what_was_erased_is_left_in_any_file(tmp_path: Path) ->
             assert code == 0, told
         code, told = await gateway.run("audit", "explain", "gone")
         assert code == 0, told
-        assert "erased" in told
+        assert "What it was to do was erased." in told
+        assert f"held was erased (requested); record {record['index']} says so." in told
+        code, told = await gateway.run("audit", "replay", turn.conversation_id)
+        assert code == 0, told
+        assert "what the policy was asked was erased" in told
         code, told = await gateway.run("audit", "compare", turn.conversation_id, turn.conversation_id)
         assert code == 0, told
         assert "ok  note (erased)" in told

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, bindparam, func, insert, inspect, sele
 from gateway.adapters.storage import tables as log
 from gateway.adapters.storage.history import tables as t
 from gateway.adapters.storage.history.places import PlaceWriter
-from gateway.adapters.storage.reader import ARow
+from gateway.adapters.storage.reader import RECOVER, ARow
 from gateway.adapters.storage.sqlite import adding_to
 from gateway.core.call_history import (
     DAY_MS,
@@ -26,6 +26,7 @@ from gateway.core.call_history import (
     Traits,
 )
 from gateway.core.canonical import Json
+from gateway.core.errors import LedgerUnavailable
 
 STRETCH: Final = 2_000
 """Leaves that are read and written in one step, in some 30 ms: others need the interpreter too."""
@@ -107,7 +108,7 @@ class HistoryWriter:
         rows = self._reading.execute(LEAVES, {"position": self.progress.size}).all()
         if not rows:
             return False
-        bodies = [orjson.loads(row.body) for row in rows]
+        bodies = list(map(_read_body, rows))
         told = self._teller.tell(_read_leaves(rows, bodies))
         progress = ReadTo(rows[-1].position + 1, rows[-1].hash)
         with self._writing.begin():
@@ -213,6 +214,13 @@ class HistoryWriter:
             body = self._reading.execute(found).scalar()
             source = self._sources[digest] = "" if body is None else str(orjson.loads(body).get("source", ""))
         return source
+
+
+def _read_body(row: ARow) -> dict[str, Json]:
+    try:
+        return orjson.loads(row.body)
+    except orjson.JSONDecodeError:
+        raise LedgerUnavailable(f"the history of calls ends before record {row.position}, which is damaged; {RECOVER}") from None
 
 
 def _read_leaves(rows: Iterable[ARow], bodies: Iterable[dict[str, Json]]) -> Iterator[HistoryLeaf]:
