@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
 import os
@@ -104,6 +105,12 @@ def main() -> None:
         sys.exit(error.exit_code)
     except GatewayError as error:
         click.echo(f"countersign: {error.message}", err=True)
+        sys.exit(2)
+    except OSError as error:
+        # What was to be printed, onto a full disk. Everything else that can fail so is told by whoever knows what it was.
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO) or error.filename is not None:
+            raise
+        click.echo(f"countersign: standard output cannot be written: {error.strerror}", err=True)
         sys.exit(2)
 
 

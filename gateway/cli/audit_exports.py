@@ -16,6 +16,7 @@ from gateway.adapters.anchoring.evidence import read_evidence
 from gateway.adapters.storage.exports import write_export
 from gateway.adapters.storage.history.copied import open_copied_history
 from gateway.adapters.storage.inspection import open_stored_log
+from gateway.cli.outputs import OUTPUT, open_output
 from gateway.core.call_files import CallFormat, writer_of
 from gateway.core.call_files.described import Named
 from gateway.core.call_files.parquet import require_parquet
@@ -59,7 +60,7 @@ def _filtered(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command()
-@click.argument("file", type=click.File("wb", lazy=True, atomic=True))
+@click.argument("file", type=OUTPUT)
 @click.option(
     "--format",
     "form",
@@ -77,7 +78,7 @@ def _filtered(command: Callable[..., None]) -> Callable[..., None]:
     type=click.Path(path_type=Path, file_okay=False),
     help="State folder of the gateway; the one in the settings when not given.",
 )
-def export(file: IO[bytes], form: str, state: Path | None, **wanted: str | None) -> None:
+def export(file: Path, form: str, state: Path | None, **wanted: str | None) -> None:
     """Write the whole log to FILE as JSON lines: records, payloads, checkpoints, published tools and the key to check with.
 
     Payloads hold arguments and results: treat the file like the state folder itself. `-` writes to standard output.
@@ -91,21 +92,23 @@ def export(file: IO[bytes], form: str, state: Path | None, **wanted: str | None)
     if form == SIGNED:
         if any(value is not None for value in wanted.values()):
             raise click.UsageError("a signed export is always of the whole log; name a --format with the filters")
-        with open_stored_log(folder) as stored:
-            count = write_export(stored, file, read_evidence(settings.anchors, folder))
+        with open_stored_log(folder) as stored, open_output(file) as output:
+            count = write_export(stored, output, read_evidence(settings.anchors, folder))
         click.echo(f"{count} records exported", err=True)
         return
     _write_calls(folder, file, CallFormat(form), wanted)
 
 
-def _write_calls(folder: Path, file: IO[bytes], form: CallFormat, wanted: Mapping[str, str | None]) -> None:
+def _write_calls(folder: Path, file: Path, form: CallFormat, wanted: Mapping[str, str | None]) -> None:
     if form is CallFormat.PARQUET:
         # Said before a long history is copied.
         require_parquet()
     with open_stored_log(folder) as stored:
         named = Named(stored.key.name, __version__, stored.names())
     with open_copied_history(folder) as history:
-        written = asyncio.run(_Export(history, _read_filter(wanted, named), form, named, file).write())
+        chosen = _read_filter(wanted, named)
+        with open_output(file) as output:
+            written = asyncio.run(_Export(history, chosen, form, named, output).write())
     click.echo(f"{written:,} calls exported", err=True)
 
 

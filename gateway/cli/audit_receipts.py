@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 import click
 
@@ -16,6 +16,7 @@ from gateway.adapters.anchoring.evidence import read_evidence
 from gateway.adapters.storage.accounts import find_calls
 from gateway.adapters.storage.inspection import open_stored_log
 from gateway.adapters.storage.receipts import read_receipt
+from gateway.cli.outputs import OUTPUT, open_output
 from gateway.core.anchors import AnchorTrust
 from gateway.core.canonical import canonical_bytes
 from gateway.core.checkpoint import VerificationKey
@@ -44,15 +45,13 @@ NO_ANCHOR: Final = "No anchor: nobody but the gateway has signed for these recor
 @click.command()
 @click.argument("call_id", metavar="CALL")
 @click.option("--conversation", metavar="ID", help="The call's conversation, where several have a call of that id.")
-@click.option(
-    "-o", "--output", type=click.File("wb", lazy=True, atomic=True), default="-", help="Where to; standard output unless given."
-)
+@click.option("-o", "--output", type=OUTPUT, default="-", help="Where to; standard output unless given.")
 @click.option(
     "--state",
     type=click.Path(path_type=Path, file_okay=False),
     help="State folder of the gateway; the one in the settings when not given.",
 )
-def receipt(call_id: str, conversation: str | None, output: IO[bytes], state: Path | None) -> None:
+def receipt(call_id: str, conversation: str | None, output: Path, state: Path | None) -> None:
     """Write one file that shows what happened with CALL, to be checked without this log: `countersign audit verify FILE`.
 
     It holds the call's arguments and its result, the tools that the turn had, and the names of who asked for and approved it.
@@ -74,12 +73,13 @@ def receipt(call_id: str, conversation: str | None, output: IO[bytes], state: Pa
     if fault is not None:
         detail = f"{escape(fault.place)}, {escape(fault.detail)}"
         raise Misconfigured(f"the receipt would not hold: at {detail}; `countersign audit verify` says whether the log is sound")
-    output.write(raw)
+    with open_output(output) as file:
+        file.write(raw)
 
 
 @click.command()
-@click.argument("file", type=click.File("wb", lazy=True, atomic=True))
-def verifier(file: IO[bytes]) -> None:
+@click.argument("file", type=OUTPUT)
+def verifier(file: Path) -> None:
     """Write FILE, a web page that checks receipts and exported logs: one file, opened from a disk, that needs no network.
 
     It is another program than `audit verify` and checks the same. Whoever is to check something should have it from somebody
@@ -87,7 +87,8 @@ def verifier(file: IO[bytes]) -> None:
     """
     page = require_web(load_settings().web_folder) / VERIFIER
     raw = page.read_bytes()
-    file.write(raw)
+    with open_output(file) as output:
+        output.write(raw)
     click.echo(f"SHA-256 {hashlib.sha256(raw).hexdigest()}", err=True)
 
 
