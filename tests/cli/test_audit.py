@@ -19,7 +19,7 @@ from gateway.adapters.storage.sqlite import DATABASE, open_for_writing
 from gateway.adapters.storage.store import open_store
 from gateway.cli import countersign
 from gateway.core import ledger as steps
-from gateway.core.errors import LedgerUnavailable, Misconfigured
+from gateway.core.errors import LedgerDamaged, LedgerUnavailable, Misconfigured
 from tests.fakes.history import History
 from tests.fakes.signed_history import signed_history
 
@@ -277,13 +277,21 @@ def test_whole_records_are_shown_in_ascii_only(state: Path) -> None:
 
 
 def test_no_receipt_is_written_of_a_call_whose_records_were_changed(state: Path, tmp_path: Path) -> None:
-    edit(state, "UPDATE leaves SET body = replace(body, 'write_file', 'erase_file') WHERE body LIKE '%call:intended%call-write%'")
+    edit(state, "UPDATE leaves SET body = replace(body, 'write_file', 'erase_file') WHERE body LIKE '%call-write%call:intended%'")
     edit(state, "UPDATE leaves SET body = replace(body, '\"auto\"', '\"consented\"') WHERE body LIKE '%call-write%'")
     edit(state, "UPDATE leaves SET body = replace(body, 'ok', 'no') WHERE body LIKE '%call-write%'")
     refused = audit("receipt", "call-write", "--state", state, "-o", tmp_path / "receipt.json")
     assert isinstance(refused.exception, Misconfigured)
     assert "the receipt would not hold: at records[" in str(refused.exception)
     assert not (tmp_path / "receipt.json").exists()
+
+
+def test_a_receipt_of_a_payload_that_is_no_json_says_which_record_is_damaged(state: Path, tmp_path: Path) -> None:
+    edit(state, "UPDATE leaves SET payload = x'ff00' WHERE body LIKE '%call-write%call:intended%'")
+    refused = audit("receipt", "call-write", "--state", state, "-o", tmp_path / "receipt.json")
+    assert isinstance(refused.exception, LedgerDamaged)
+    assert str(refused.exception).startswith("the stored record `")
+    assert list(tmp_path.glob("*receipt*")) == []
 
 
 @pytest.mark.parametrize("raw", [b"", b"\n", b"hello\n", b"[]", b"PK\x03\x04", b"\xef\xbb\xbf{}", b"\xff\xfe{"])

@@ -12,12 +12,12 @@ from sqlalchemy import Connection, LargeBinary, bindparam, cast, select
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.inspection import StoredLog
 from gateway.adapters.storage.projections.turns import restore_snapshot
-from gateway.adapters.storage.reader import ARow
+from gateway.adapters.storage.reader import RECOVER, ARow
 from gateway.adapters.storage.reader import stored as stored_row
 from gateway.core.anchors import Evidence
 from gateway.core.canonical import Json, parse_canonical
 from gateway.core.checkpoint import Checkpoint, open_note, read_note
-from gateway.core.errors import Misconfigured, NotFound
+from gateway.core.errors import LedgerDamaged, MalformedJson, Misconfigured, NotFound
 from gateway.core.ledger import (
     ApprovalRequested,
     ApprovalResolved,
@@ -163,13 +163,19 @@ def _read_places(connection: Connection, places: Sequence[int]) -> list[_Placed]
 def _read_records(connection: Connection, places: Sequence[int], proofs: Mapping[int, Sequence[bytes]]) -> Iterator[ProvenRecord]:
     for start in range(0, len(places), _AT_ONCE):
         found = connection.execute(_RECORDS, {"positions": places[start : start + _AT_ONCE]})
-        for place, written, salt, payload in found:
-            parsed = parse_canonical(written)
-            # Which policy it was is said by its digest. Its texts are the operator's, and no part of one call.
-            if parsed["event"] == PolicyLoaded.EVENT or payload is None:
-                yield ProvenRecord(place, parsed, None, None, proofs[place])
-            else:
-                yield ProvenRecord(place, parsed, salt, parse_canonical(payload), proofs[place])
+        for row in found:
+            yield _read_record(row, proofs[row.position])
+
+
+def _read_record(row: ARow, proof: Sequence[bytes]) -> ProvenRecord:
+    try:
+        body = parse_canonical(row.body)
+        # Which policy it was is said by its digest. Its texts are the operator's, and no part of one call.
+        if body["event"] == PolicyLoaded.EVENT or row.payload is None:
+            return ProvenRecord(row.position, body, None, None, proof)
+        return ProvenRecord(row.position, body, row.salt, parse_canonical(row.payload), proof)
+    except MalformedJson:
+        raise LedgerDamaged(f"the stored record `{row.position}` is damaged; {RECOVER}") from None
 
 
 def _read_snapshots(connection: Connection, digests: Collection[str]) -> Iterator[tuple[str, dict[str, Json]]]:
