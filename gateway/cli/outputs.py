@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,9 +26,8 @@ def open_output(path: Path) -> Generator[IO[bytes]]:
     """
     try:
         if path == _STANDARD:
-            stream = click.get_binary_stream("stdout")
-            yield stream
-            stream.flush()
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
         elif path.exists() and not path.is_file():
             with path.open("wb") as file:
                 yield file
