@@ -12,13 +12,30 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.e2e.appearance import check_layout, keep_picture
-from tests.e2e.conftest import built_web
+from tests.e2e.conftest import built_web, make_gateway
 from tests.e2e.person import Person, approval_dock, call_card, call_tool, decide, end_turn, expect_idle
+from tests.harness.process import GatewayProcess
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SIZES = ((390, 844), (768, 1024), (1280, 800), (1920, 1080), (640, 400), (320, 256))
 """CSS pixels. The last two are a window of 1280 by 800 at 200 %, and one of 1280 by 1024 at 400 %."""
+
+
+SEARCH = "search_the_archive_of_quarterly_financial_reports_by_department"
+REMOVE = "remove_obsolete_quarterly_financial_reports_from_archive"
+REPORT = "Quartalsabschlussvorbereitung/Donaudampfschifffahrtsgesellschaft/Rechtsschutzversicherungsgesellschaften.md"
+"""A path of words as long as German has them."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
+    """A gateway with tools of long names."""
+    tools = json.dumps(["tests.harness.effect_tools", "tests.harness.long_named_tools"])
+    process = make_gateway(tmp_path_factory.mktemp("gateway"), COUNTERSIGN_MODEL="stub", COUNTERSIGN_TOOLS_MODULES=tools)
+    await process.start()
+    yield process
+    assert await process.stop() == 0, process.output
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -79,6 +96,26 @@ async def test_every_page_of_the_console_at_every_size(person: Person) -> None:
             await expect(page.get_by_role("heading", level=1)).to_be_visible()
             await check_sizes(page, f"sizes-console{path.replace('/', '-')}")
     await page.close()
+
+
+async def test_long_names_of_tools_and_files_leave_each_page_its_width(person: Person, shell: Page) -> None:
+    await call_tool(shell, SEARCH, what=REPORT)
+    await expect(call_card(shell, SEARCH, "Done")).to_be_visible()
+    await expect_idle(shell)
+    await call_tool(shell, REMOVE, path=REPORT)
+    await expect(approval_dock(shell)).to_be_visible()
+    page = await person.context.new_page()
+    row = page.get_by_role("link").filter(has_text=SEARCH)
+    for path, shown in (("/", page.get_by_text(REPORT)), ("/approvals", page.get_by_text(REPORT)), ("/audit", row)):
+        await page.goto(f"{person.gateway.console_origin}{path}")
+        await expect(shown.first).to_be_visible()
+        await check_sizes(page, f"sizes-long-names{path.replace('/', '-')}")
+    await page.set_viewport_size({"width": 390, "height": 844})
+    tool = await row.get_by_text(SEARCH).bounding_box()
+    assert tool is not None
+    assert tool["width"] > 200, "a long name is a narrow column"
+    await page.close()
+    await end_turn(shell)
 
 
 async def test_the_empty_shell_at_every_size(shell: Page) -> None:
