@@ -57,6 +57,11 @@ def redact_text(text: str, classes: Collection[str]) -> RedactedText:
     return RedactedText("".join((*pieces, text[position:])), count) if count else RedactedText(text, 0)
 
 
+def find_redacted(text: str, classes: Collection[str]) -> list[tuple[int, int]]:
+    """From where to where a text would be redacted, in order and apart from one another."""
+    return [(finding.start, finding.end) for finding in _disjoint(_find(text, classes))]
+
+
 def redact_lines(text: str, classes: Collection[str]) -> list[str]:
     """The lines of a redacted text, as many as it has. For whoever gives some of them: a line alone does not tell that it is part
     of a key, or that the one before named a password."""

@@ -182,7 +182,27 @@ async def test_case_196_an_edit_that_nobody_is_asked_about_tells_no_guess_from_a
         return (await turn.invoke("edit_file", edit, call_id))["content"]
 
     assert await guess("hunter2Z", "right") == await guess("hunter3Z", "wrong")
+    assert await guess("hunter2Zx9QvLq", "whole") == await guess("hunter3Zx9QvLq", "as-long")
     assert "more than once" in await guess("port", "harmless")
+
+
+async def test_case_222_a_guess_at_a_piece_of_a_credential_asks_nobody(scene: Scene) -> None:
+    secret = "hunter2Zx9QvLq"
+    (scene.gateway.workspace / "once.env").write_text(f"password: {secret}\nport: 80\n")
+    turn = await scene.begin()
+    wrong = await turn.invoke("edit_file", {"path": "once.env", "old": "password: i", "new": "x"})
+    told = wrong["outcome"], wrong["content"], wrong.get("structured")
+    for number, old in enumerate(("password: h", "password: hunter2", "hunter", "vLq", "q\nport: 80", "unter2Zx9QvL")):
+        # The person would be asked about a right one, and the tab take the question back before anybody reads it.
+        guessed = await turn.invoke("edit_file", {"path": "once.env", "old": old, "new": "x"}, f"guess-{number}")
+        assert (guessed["outcome"], guessed["content"], guessed.get("structured")) == told, old
+    # What stands beside it, and all of it, can be edited.
+    for number, (old, new) in enumerate((("port: 80", "port: 81"), (f"password: {secret}", "password: other2Zx9QvLq"))):
+        call = await turn.start("edit_file", {"path": "once.env", "old": old, "new": new}, f"known-{number}")
+        await scene.ada.answer(scene.console, await scene.asked(f"known-{number}"))
+        async with asyncio.timeout(20):
+            assert (await call)["outcome"] == "ok"
+    assert (scene.gateway.workspace / "once.env").read_text() == "password: other2Zx9QvLq\nport: 81\n"
 
 
 NAMES = {

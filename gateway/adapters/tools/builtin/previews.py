@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import stat
 import threading
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -18,7 +19,7 @@ from gateway.core.canonical import Json
 from gateway.core.effects import show
 from gateway.core.errors import ToolFailed
 from gateway.core.preview import LineMark, Preview, PreviewChange, PreviewLine
-from gateway.core.redaction import RedactionClass, redact_text
+from gateway.core.redaction import RedactionClass, find_redacted
 
 MAX_COMPARED = 256 * 1024
 """Bytes of the present file that are read."""
@@ -67,7 +68,11 @@ def preview_edit(workspace: Workspace, arguments: Mapping[str, Json]) -> Preview
 
 
 def edit_text(parts: tuple[str, ...], content: FileContent, old: str, new: str) -> str:
-    """A file's text with `new` in the one place of `old`. Raises ToolFailed where `old` is not there exactly once."""
+    """A file's text with `new` in the one place of `old`. Raises ToolFailed where `old` is not there exactly once.
+
+    Whoever may guess as often as they like learns from each question that is asked, also from one that they withdraw at once. So
+    a text that ends or begins within a credential is answered as one that is not there; who knows all of it may name it.
+    """
     shown = show(write_path(parts))
     if len(content.data) < content.size:
         raise ToolFailed(f"{shown} is too large to be edited: {content.size} bytes, and {MAX_EDITED} are the most")
@@ -75,15 +80,37 @@ def edit_text(parts: tuple[str, ...], content: FileContent, old: str, new: str) 
         text = content.data.decode()
     except UnicodeDecodeError:
         raise ToolFailed(f"{shown} is no text in UTF-8") from None
-    first = text.find(old)
-    # From the next character on: two places may overlap.
-    is_repeated = first >= 0 and text.find(old, first + 1) >= 0
-    # Nobody is asked about a text that is there twice, so that answer would tell whether a guessed credential is right.
-    if first < 0 or (is_repeated and old not in redact_text(text, (RedactionClass.SECRETS,)).text):
-        raise ToolFailed(f"{shown} does not hold the old text; it has to be written exactly as it stands there")
-    if is_repeated:
+    # Before it is looked for, so that the time that this takes tells nothing either.
+    redacted = find_redacted(text, (RedactionClass.SECRETS,))
+    plain, around = _find_places(text, old, redacted)
+    if len(plain) > 1:
         raise ToolFailed(f"{shown} holds the old text more than once; write more of what stands around it")
-    return text[:first] + new + text[first + len(old) :]
+    # Nobody is asked about a text that is there twice, so that answer would tell whether a guessed credential is right.
+    place = (plain or around or [-1])[0]
+    if place < 0 or (not plain and len(around) > 1):
+        raise ToolFailed(f"{shown} does not hold the old text; it has to be written exactly as it stands there")
+    return text[:place] + new + text[place + len(old) :]
+
+
+def _find_places(text: str, old: str, redacted: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    """At most two places of `old` with nothing in them that would be redacted, and as many that hold all of what would be."""
+    plain, around = list[int](), list[int]()
+    starts, ends = [start for start, _ in redacted], [end for _, end in redacted]
+    place = text.find(old)
+    while place >= 0 and len(plain) < 2:
+        end = place + len(old)
+        first, last = bisect_right(ends, place), bisect_left(starts, end) - 1
+        if first > last:
+            plain.append(place)
+        elif place > starts[first]:
+            # It begins within one, and so does every other place up to its end.
+            place = text.find(old, ends[first])
+            continue
+        elif ends[last] <= end and len(around) < 2:
+            around.append(place)
+        # From the next character on: two places may overlap.
+        place = text.find(old, place + 1)
+    return plain, around
 
 
 def preview_move(workspace: Workspace, arguments: Mapping[str, Json]) -> Preview:
