@@ -185,6 +185,19 @@ async def test_what_is_kept_of_a_call_is_erased_with_a_passkey_and_the_places_of
     await person.check_no_violations()
 
 
+async def test_on_a_tablet_all_columns_of_the_widest_sums_are_in_sight(person: Person, shell: Page) -> None:
+    await call_tool(shell, "peek", what="salt")
+    await expect(call_card(shell, "peek", "Done")).to_be_visible()
+    await end_turn(shell)
+    page = await person.context.new_page()
+    await page.set_viewport_size({"width": 768, "height": 1024})
+    await page.goto(f"{person.gateway.console_origin}/audit/models")
+    table = page.get_by_role("table", name="By model")
+    await expect(table).to_be_visible()
+    assert await table.evaluate("({ parentElement: { scrollWidth, clientWidth } }) => scrollWidth <= clientWidth")
+    await page.close()
+
+
 async def test_on_a_phone_sums_stand_one_below_the_other_and_the_search_has_a_row_of_its_own(person: Person, shell: Page) -> None:
     await call_tool(shell, "peek", what="bread")
     await expect(call_card(shell, "peek", "Done")).to_be_visible()
