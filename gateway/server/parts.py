@@ -27,6 +27,7 @@ from gateway.server.call_files import CallFiles
 from gateway.server.cookies import CookieJar
 from gateway.server.mcp.client_site import ClientSite
 from gateway.server.receipts import Receipts
+from gateway.server.report_budget import ReportBudget
 
 
 class Socket(Protocol):
@@ -81,6 +82,7 @@ class ServerParts:
     client_site: ClientSite | None = None
     push: bool = False
     streams: Streams = field(default_factory=Streams)
+    reports: ReportBudget = field(default_factory=ReportBudget)
 
     def web_app(self, site: Site) -> WebApp:
         """The app of a site; it cannot serve files of the other app."""

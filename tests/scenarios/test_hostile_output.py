@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.harness.http import Browser
 from tests.harness.person import Turn
 from tests.harness.process import GatewayProcess
 from tests.harness.socket import RpcError
@@ -203,6 +204,24 @@ async def test_case_222_a_guess_at_a_piece_of_a_credential_asks_nobody(scene: Sc
         async with asyncio.timeout(20):
             assert (await call)["outcome"] == "ok"
     assert (scene.gateway.workspace / "once.env").read_text() == "password: other2Zx9QvLq\nport: 81\n"
+
+
+async def test_case_223_reports_that_any_page_can_send_do_not_fill_the_operators_log(
+    gateway: GatewayProcess, scene: Scene
+) -> None:
+    before = len(gateway.output)
+    report = json.dumps({"csp-report": {"blocked-uri": "reported " * 100}}).encode()
+    headers = {"Content-Type": "application/csp-report"}
+    for _ in range(10):
+        sent = [
+            Browser(gateway.port).post(f"{gateway.agent_origin}/csp-report", raw=report, origin=None, headers=headers)
+            for _ in range(50)
+        ]
+        assert {reply.status for reply in await asyncio.gather(*sent)} == {204}
+    assert len(gateway.output) - before < 30_000
+    # They are counted, all the same.
+    metrics = (await scene.ada.browser.get(f"{gateway.console_origin}/metrics")).body.decode()
+    assert 'countersign_http_requests_total{status="204",tag="report:taken"} 500.0' in metrics
 
 
 NAMES = {

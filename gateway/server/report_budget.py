@@ -1,0 +1,35 @@
+"""How many reports of browsers are written to the log: a few a minute, whoever sends them.
+
+Nobody signs in to send one, and any page of the web can name this address as the one for its reports.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+AT_ONCE: Final = 20
+PER_MINUTE: Final = 10.0
+
+
+class ReportBudget:
+    """A token bucket that counts what it turns away. `now` gives seconds that only rise."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._left = float(AT_ONCE)
+        self._filled_at = now()
+        self._turned_away = 0
+
+    def spend(self) -> int | None:
+        """How many were turned away since the last one that was not; None for one that is turned away."""
+        now = self._now()
+        self._left = min(float(AT_ONCE), self._left + (now - self._filled_at) * PER_MINUTE / 60)
+        self._filled_at = now
+        if self._left < 1:
+            self._turned_away += 1
+            return None
+        self._left -= 1
+        missing, self._turned_away = self._turned_away, 0
+        return missing
