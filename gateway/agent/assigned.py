@@ -21,13 +21,15 @@ from gateway.agent.wish_words import WISH_WORDS
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """What is to be set to which value, and where. `is_literal`: the value is written as a program's text, with its quotes.
-    `condition` is the value that has to stand there, empty for any."""
+    `condition` is the value that has to stand there, empty for any. `switches`: the value is "on" or "off", in the words that the
+    file has for it."""
 
     key: str
     value: str
     file: str
     is_literal: bool
     condition: str = ""
+    switches: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +41,18 @@ class LineChange:
 
 
 _FLAGS: Final = re.IGNORECASE | re.ASCII
-_LEAD: Final = rf"^(?:(?:{any_of({*VOCABULARY.fillers, *VOCABULARY.cues, *WISH_WORDS.fillers})})[, ]+)*"
+LEAD: Final = rf"^(?:(?:{any_of({*VOCABULARY.fillers, *VOCABULARY.cues, *WISH_WORDS.fillers})})[, ]+)*"
 _SETS: Final = rf"(?:{any_of(VOCABULARY.setting_verbs)}) (?:(?:the|my|our) )?"
 _KEY: Final = r"([A-Za-z_][A-Za-z0-9_.-]*(?: [A-Za-z0-9_.-]+){0,3}?)"
-_FILE: Final = r"(?:(?:the|my|our) )?(?:file )?[\"'`]?([^\s\"'`,;:?!()]*[^\s\"'`,;:?!()./]\.[A-Za-z][A-Za-z0-9]*)[\"'`]?"
+FILE: Final = r"(?:(?:the|my|our) )?(?:file )?[\"'`]?([^\s\"'`,;:?!()]*[^\s\"'`,;:?!()./]\.[A-Za-z][A-Za-z0-9]*)[\"'`]?"
 _VALUE: Final = r"(\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|[^\s\"'`\n](?:[^\"'`\n]{0,80}?[^\s\"'`\n])??)"
 _JOINT: Final = r"(?: (to|as) | ?(=|:=|:) ?)"
-_TAIL: Final = rf"(?:,? (?:{any_of((*WISH_WORDS.tails, 'instead'))}))*[.!?]*$"
+TAIL: Final = rf"(?:,? (?:{any_of((*WISH_WORDS.tails, 'instead'))}))*[.!?]*$"
 _PLACE: Final = rf"(?:{any_of(VOCABULARY.setting_places)})"
 _FORMS: Final = (
-    (re.compile(rf"{_LEAD}{_SETS}{_KEY}{_JOINT}{_VALUE} {_PLACE} {_FILE}{_TAIL}", _FLAGS), (1, 2, 4, 5)),
-    (re.compile(rf"{_LEAD}{_SETS}{_KEY} {_PLACE} {_FILE}{_JOINT}{_VALUE}{_TAIL}", _FLAGS), (1, 3, 5, 2)),
-    (re.compile(rf"{_LEAD}in {_FILE},? {_SETS}{_KEY}{_JOINT}{_VALUE}{_TAIL}", _FLAGS), (2, 3, 5, 1)),
+    (re.compile(rf"{LEAD}{_SETS}{_KEY}{_JOINT}{_VALUE} {_PLACE} {FILE}{TAIL}", _FLAGS), (1, 2, 4, 5)),
+    (re.compile(rf"{LEAD}{_SETS}{_KEY} {_PLACE} {FILE}{_JOINT}{_VALUE}{TAIL}", _FLAGS), (1, 3, 5, 2)),
+    (re.compile(rf"{LEAD}in {FILE},? {_SETS}{_KEY}{_JOINT}{_VALUE}{TAIL}", _FLAGS), (2, 3, 5, 1)),
 )
 """How it is said, and the groups of the key, of "to", of the value and of the file."""
 
@@ -58,18 +60,34 @@ _STATE: Final = r"(\"[^\"\n]+\"|'[^'\n]+'|`[^`\n]+`|[^\s\"'`,;]*[^\s\"'`,;.!?])"
 _IF: Final = rf"if (?:(?:the|my|our) )?{_KEY} is (?:(?:set to|still|currently) )?{_STATE}"
 _THEN: Final = (
     rf",? (?:(?:then|please) )*(?:{any_of((*VOCABULARY.setting_verbs, 'make'))}) (?:it|that)"
-    rf"(?: (?:back )?(?:to|as))? {_STATE}{_TAIL}"
+    rf"(?: (?:back )?(?:to|as))? {_STATE}{TAIL}"
 )
 _LOOKS: Final = any_of((*ACTS[READING]["verbs"], *VOCABULARY.looking_verbs, "look in", "look at", "look into", "in"))
 _CONDITIONAL: Final = (
-    (re.compile(rf"{_LEAD}(?:{_LOOKS}) {_FILE}[,;.]? (?:(?:and|then) )*{_IF}{_THEN}", _FLAGS), (2, 3, 4, 1)),
-    (re.compile(rf"{_LEAD}{_IF} {_PLACE} {_FILE}{_THEN}", _FLAGS), (1, 2, 4, 3)),
+    (re.compile(rf"{LEAD}(?:{_LOOKS}) {FILE}[,;.]? (?:(?:and|then) )*{_IF}{_THEN}", _FLAGS), (2, 3, 4, 1)),
+    (re.compile(rf"{LEAD}{_IF} {_PLACE} {FILE}{_THEN}", _FLAGS), (1, 2, 4, 3)),
 )
 """A value that is set only where another one stands there, and the groups of the key, of that one, of the new one and of the
 file."""
 
 _OFF_OF: Final = VOCABULARY.switch_words
 _ON_OF: Final = {off: on for on, off in _OFF_OF.items()}
+
+_ITS: Final = r"(?:(?:the|my|our) )?"
+_ABLE: Final = any_of((*VOCABULARY.enabling_verbs, *VOCABULARY.disabling_verbs))
+_SWITCHES: Final = (
+    (re.compile(rf"{LEAD}(?:turn|switch) (on|off) {_ITS}{_KEY} {_PLACE} {FILE}{TAIL}", _FLAGS), (1, 2, 3)),
+    (re.compile(rf"{LEAD}(?:turn|switch|set) {_ITS}{_KEY}(?<! to) (on|off) {_PLACE} {FILE}{TAIL}", _FLAGS), (2, 1, 3)),
+    (re.compile(rf"{LEAD}({_ABLE}) {_ITS}{_KEY} {_PLACE} {FILE}{TAIL}", _FLAGS), (1, 2, 3)),
+    (re.compile(rf"{LEAD}in {FILE},? (?:turn|switch) (on|off) {_ITS}{_KEY}{TAIL}", _FLAGS), (2, 3, 1)),
+    (re.compile(rf"{LEAD}in {FILE},? (?:turn|switch|set) {_ITS}{_KEY}(?<! to) (on|off){TAIL}", _FLAGS), (3, 2, 1)),
+    (re.compile(rf"{LEAD}in {FILE},? ({_ABLE}) {_ITS}{_KEY}{TAIL}", _FLAGS), (2, 3, 1)),
+)
+"""How it is said that something is turned on or off, and the groups of that, of the key and of the file."""
+
+_ON: Final = frozenset(("on", *VOCABULARY.enabling_verbs))
+_SWITCH_NOUN: Final = re.compile(rf" (?:{any_of(VOCABULARY.switch_nouns)})$", _FLAGS)
+_HEADER: Final = re.compile(r"\[([^\[\]]+)\] *")
 
 _LINE: Final = re.compile(
     r"([ \t]*(?:[-*+] )?[\"']?)([A-Za-z_][A-Za-z0-9_. -]*?)([\"']?[ \t]*(?:=|:)[ \t]*)"
@@ -89,6 +107,10 @@ _QUOTES: Final = ("\"'`", "\"'")
 def assignment_in(wish: str) -> Assignment | None:
     """What a wish sets in a file that it names; None for any other wish."""
     text = trim(wish)
+    for form, (way, key, file) in _SWITCHES:
+        if (found := form.search(text)) is not None and not _names_none(found[key]):
+            value = "on" if found[way].lower() in _ON else "off"
+            return Assignment(found[key], value, found[file], is_literal=False, switches=True)
     for form, (key, to, value, file) in _FORMS:
         if (found := form.search(text)) is not None and not _names_none(found[key]):
             return Assignment(found[key], found[value], found[file], is_literal=found[to] is None)
@@ -105,11 +127,19 @@ def change_for(assignment: Assignment, text: str) -> LineChange | None:
     if len(found) != 1:
         return None
     before, key, joint, value, after = found[0].groups()
-    old, new = found[0][0], f"{before}{key}{joint}{_written(assignment, value)}{after}"
+    written = _written(assignment, value)
+    if written is None:
+        return None
+    return once(found[0][0], f"{before}{key}{joint}{written}{after}", text)
+
+
+def once(old: str, new: str, text: str) -> LineChange | None:
+    """A change of a text that stands there once, if need be with the line before it; None where even that stands there twice."""
     if text.count(old) > 1:
         # With the line before it, it is another text: "port" is a part of "report".
-        above = lines.index(old)
-        old, new = (f"{lines[above - 1]}\n{old}", f"{lines[above - 1]}\n{new}") if above else (old, new)
+        lines = lines_of(text)
+        at = lines.index(old.strip("\n")) - 1
+        old, new = (f"{lines[at]}\n{old}", f"{lines[at]}\n{new}") if at >= 0 else (old, new)
     return LineChange(old, new) if text.count(old) == 1 else None
 
 
@@ -128,8 +158,17 @@ def is_met(assignment: Assignment, text: str) -> bool:
 
 
 def _matches(assignment: Assignment, lines: Sequence[str]) -> list[re.Match[str]]:
-    short = (line for line in lines if len(line) <= _LONGEST)
-    return [match for line in short if (match := _LINE.fullmatch(line)) and _same(match[2], assignment.key)]
+    named: list[re.Match[str]] = []
+    inside: list[re.Match[str]] = []
+    section, key = "", assignment.key
+    keys = (key, _SWITCH_NOUN.sub("", key)) if assignment.switches else (key,)
+    for line in (line for line in lines if len(line) <= _LONGEST):
+        section = header[1] if (header := _HEADER.fullmatch(line)) else section
+        if (match := _LINE.fullmatch(line)) and any(_same(match[2], each) for each in keys):
+            named.append(match)
+        elif match and assignment.switches and _same(section, keys[-1]) and match[2].lower() in VOCABULARY.switch_keys:
+            inside.append(match)
+    return named or inside
 
 
 def _names_none(key: str) -> bool:
@@ -141,13 +180,15 @@ def _same(one: str, other: str) -> bool:
     return _PARTS.sub("", one).lower() == _PARTS.sub("", other).lower()
 
 
-def _written(assignment: Assignment, value: str) -> str:
-    """The new value as the old one is written: with its quotes, where that has some."""
+def _written(assignment: Assignment, value: str) -> str | None:
+    """The new value as the old one is written: with its quotes, where that has some; None where that is not on or off."""
     given = assignment.value
     bare = _bare(given)
     is_quoted = bare != given
-    if (switched := _switched(bare.lower(), _bare(value))) is not None:
-        bare = switched
+    switched = _switched(bare.lower(), _bare(value))
+    if switched is None and assignment.switches:
+        return None
+    bare = switched or bare
     if value[0] in _QUOTES[1] and value[0] == value[-1]:
         return f"{value[0]}{bare}{value[0]}"
     return given if assignment.is_literal and is_quoted and given[0] != "`" else bare

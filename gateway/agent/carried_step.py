@@ -19,10 +19,11 @@ from gateway.agent.carrying import (
     shown_value,
 )
 from gateway.agent.choosing import offered
-from gateway.agent.directed import changes_among, directed_in, next_directed
+from gateway.agent.directed import directed_in, next_directed
 from gateway.agent.keeping import kept_call, without_look
 from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, ProposedCall
 from gateway.agent.messages import ToolMessage
+from gateway.agent.taking import changes_among
 from gateway.agent.turn_progress import TurnProgress, is_repeat
 
 

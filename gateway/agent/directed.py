@@ -13,22 +13,25 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias, assert_never
 
 from gateway.agent.acts import asked_acts, is_thing
+from gateway.agent.affairs import TASKS
 from gateway.agent.answers import source_of
-from gateway.agent.assigned import Assignment, assignment_in, change_for, is_met, setting_lines
+from gateway.agent.assigned import LEAD, TAIL, Assignment, assignment_in, change_for, is_met, setting_lines
 from gateway.agent.browser import trim
 from gateway.agent.carrying import able_for
 from gateway.agent.copy import Copy
-from gateway.agent.further import found_files, lister_among, none_picked, searcher_among
+from gateway.agent.copying import Copying, copying_in
+from gateway.agent.further import found_files
+from gateway.agent.kept import page_of
 from gateway.agent.lane import ProposedCall
+from gateway.agent.marked import ListMark, mark_change, mark_in, marked_lines
 from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.outcomes import Carry
 from gateway.agent.passages import lines_of
-from gateway.agent.picking import TOP
 from gateway.agent.plain_calls import plain_call
 from gateway.agent.reading import reader_among
 from gateway.agent.render import required_of
-from gateway.agent.tables import table_of
+from gateway.agent.taking import Group, changes_among, first_taken, group_in, left_of, name_searcher, next_taken, not_one, root_of
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.wish_words import WISH_WORDS
 from gateway.agent.words import QUOTED, words_of
@@ -42,15 +45,7 @@ class Entry:
     named: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Files that are to be deleted: how many, 0 for all of them, and the word for them, empty for those that were shown last."""
-
-    count: int
-    noun: str
-
-
-Subject: TypeAlias = Assignment | Entry | Group
+Subject: TypeAlias = Assignment | Entry | Group | ListMark | Copying
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +59,11 @@ class Directed:
 
 
 _FLAGS: Final = re.IGNORECASE | re.ASCII
-_LEAD: Final = rf"^(?:(?:{any_of({*VOCABULARY.fillers, *VOCABULARY.cues, *WISH_WORDS.fillers})})[, ]+)*"
-_TAIL: Final = rf"(?:,? (?:{any_of((*WISH_WORDS.tails, 'away', 'out'))}))*[.!?]*$"
 _LIST: Final = re.compile(
-    rf"{_LEAD}(?:{any_of(VOCABULARY.entering_verbs)})(?: down)? (.+?)(?: down)? (?:{any_of(VOCABULARY.entry_links)}) "
-    rf"(?:the|my|our) ((?:[a-z][a-z-]* ){{0,2}}(?:{any_of(VOCABULARY.list_nouns)})){_TAIL}",
+    rf"{LEAD}(?:{any_of(VOCABULARY.entering_verbs)})(?: down)? (.+?)(?: down)? (?:{any_of(VOCABULARY.entry_links)}) "
+    rf"(?:the|my|our) ((?:[a-z][a-z-]* ){{0,2}}(?:{any_of(VOCABULARY.list_nouns)})){TAIL}",
     _FLAGS,
 )
-_NUMBER: Final = any_of([word for word, number in VOCABULARY.number_words.items() if number > 1])
-_ARTICLES: Final = any_of(VOCABULARY.group_articles)
-_GROUP: Final = re.compile(
-    rf"{_LEAD}(?:{any_of(VOCABULARY.discarding_verbs)}) (?:(both|all)(?: of)?(?: (?:{_ARTICLES}))?|"
-    rf"(?:(?:all|both|{_ARTICLES}) )+({_NUMBER}|[2-9]))(?: (them|[a-z][a-z-]*))??(?: (?:files|ones))?{_TAIL}",
-    _FLAGS,
-)
-_SHOWN: Final = frozenset(("", *VOCABULARY.shown_files))
-"""What only says that files are meant, which were shown before."""
-
 _BULLET: Final = re.compile(r"(?:[-*+] )?(?:\[[ xX]\] )?")
 _EDITORS: Final = frozenset({"edit", "replace"})
 _TWO: Final = 2
@@ -91,15 +74,20 @@ _GENERAL: Final = frozenset((*VOCABULARY.document_nouns, "lists"))
 
 _LEANING: Final = frozenset(VOCABULARY.leaning_words)
 _RESULTS: Final = frozenset(WISH_WORDS.results)
-_MOST: Final = 6
-"""Files that one wish may take: further ones would come after as many questions."""
+_REDACTED: Final = "[redacted:"
 
 
 def directed_in(
     wish: str, messages: Sequence[Message], tools: Sequence[Tool], words: Mapping[str, Any], copy: Copy
 ) -> Directed | None:
     """The change that a wish asks for, where code has to look before it; None for any other wish. `words` is prompts.json."""
-    return _assigning(wish, tools, words) or _entering(wish, tools) or _removing(wish, messages, tools, copy)
+    return (
+        _assigning(wish, tools, words)
+        or _entering(wish, tools)
+        or _removing(wish, messages, tools, copy)
+        or _marking(wish, messages, tools)
+        or _copying(wish, tools)
+    )
 
 
 def next_directed(
@@ -112,7 +100,11 @@ def next_directed(
         case Entry():
             return _entered(subject, calls, tools, copy)
         case Group():
-            return _removed(subject, calls, messages, tools, copy)
+            return next_taken(subject, calls, messages, tools, copy)
+        case ListMark():
+            return _marked(subject, calls, tools, copy)
+        case Copying():
+            return _copied(subject, calls, tools, copy)
         case _:
             assert_never(subject)
 
@@ -124,18 +116,8 @@ def stopped_at(
     said = copy.explain_outcome(calls[-1].call["name"], calls[-1].result)
     if directed is None or not isinstance(directed.subject, Group) or not changes_among(calls, tools):
         return said
-    left: list[str] = []
-    closed = list(calls)
-    while isinstance(step := _removed(directed.subject, closed, messages, tools, copy), ProposedCall):
-        left += [f"delete {path}" for path in step.arguments.values()]
-        closed.append(replace(calls[-1], call={**calls[-1].call, "arguments": step.arguments}))
+    left = [f"delete {path}" for path in left_of(directed.subject, calls, messages, tools, copy)]
     return f"{said}\n\n{copy.name_the_rest(left)}" if left else said
-
-
-def changes_among(calls: Sequence[ToolMessage], tools: Sequence[Tool]) -> Sequence[ToolMessage]:
-    """Of the calls of a change those that changed something."""
-    looks = {tool["name"] for tool in tools if tool["category"] == "read"}
-    return [each for each in calls if each.call["name"] not in looks]
 
 
 def _assigning(wish: str, tools: Sequence[Tool], words: Mapping[str, Any]) -> Directed | None:
@@ -163,7 +145,9 @@ def _set(
     if not lines and otherwise is not None:
         return otherwise
     if change is None:
-        return copy.say("settingSeveral" if lines else "settingMissing", file=source.name, key=assignment.key)
+        is_neither = assignment.switches and len(lines) == 1
+        sentence = "settingNeither" if is_neither else "settingSeveral" if lines else "settingMissing"
+        return copy.say(sentence, file=source.name, key=assignment.key)
     if change.old == change.new or not is_met(assignment, source.text):
         return copy.say("settingSame", file=source.name, line=trim(lines[0]))
     tool, path, old, new = editor
@@ -188,7 +172,7 @@ def _editor_among(tools: Sequence[Tool]) -> tuple[str, str, str, str] | None:
 
 
 def _entering(wish: str, tools: Sequence[Tool]) -> Directed | None:
-    found, search = _LIST.search(trim(wish)), _name_searcher(tools)
+    found, search = _LIST.search(trim(wish)), name_searcher(tools)
     if found is None or search is None or able_for(Carry.ADD, tools) is None or reader_among(tools) is None:
         return None
     entry = [word.bare for word in words_of(found[1])]
@@ -196,8 +180,7 @@ def _entering(wish: str, tools: Sequence[Tool]) -> Directed | None:
     is_result = not entry or entry[0] in _LEANING or not _RESULTS.isdisjoint(entry[:_FEW])
     if is_result or names_thing or len(asked_acts(wish)) > 1:
         return None
-    named = _LETTERS.findall(found[2].lower())
-    telling = [_root(word) for word in named if word not in _GENERAL] or named[-1:]
+    telling = _telling_words(found[2])
     text = found[1][1:-1] if QUOTED.fullmatch(found[1]) else found[1]
     return Directed(Entry(text, telling), ProposedCall(search[0], {search[1]: f"*{'*'.join(telling)}*"}))
 
@@ -211,8 +194,21 @@ def _entered(entry: Entry, calls: Sequence[ToolMessage], tools: Sequence[Tool], 
     if calls[-1].call["name"] == reader[0]:
         source = source_of(calls[-1])
         return ProposedCall(adder[0], {adder[1]: source.name, adder[2]: f"{_bullet_of(source.text)}{entry.text}\n"})
-    files = [each for each in found_files(calls[-1], tools) if _holds(each.rpartition("/")[2], entry.named)]
-    return ProposedCall(reader[0], {reader[1]: files[0]}) if len(files) == 1 else _not_one(" ".join(entry.named), files, copy)
+    return _list_among(entry.named, calls[-1], reader, tools, copy)
+
+
+def _list_among(
+    named: Sequence[str], look: ToolMessage, reader: tuple[str, str], tools: Sequence[Tool], copy: Copy
+) -> ProposedCall | str:
+    """The call that reads the one file of a search which is called so; the words where there is none, or more of them."""
+    files = [each for each in found_files(look, tools) if _holds(each.rpartition("/")[2], named)]
+    return ProposedCall(reader[0], {reader[1]: files[0]}) if len(files) == 1 else not_one(" ".join(named), files, copy)
+
+
+def _telling_words(name: str) -> Sequence[str]:
+    """The words of a list's name that are looked for."""
+    named = _LETTERS.findall(name.lower())
+    return [root_of(word) for word in named if word not in _GENERAL] or named[-1:]
 
 
 def _bullet_of(text: str) -> str:
@@ -223,88 +219,69 @@ def _bullet_of(text: str) -> str:
 
 
 def _removing(wish: str, messages: Sequence[Message], tools: Sequence[Tool], copy: Copy) -> Directed | None:
-    found, search = _GROUP.search(trim(wish)), _name_searcher(tools)
-    if found is None or search is None or able_for(Carry.REMOVE, tools) is None:
+    group = group_in(wish)
+    first = None if group is None else first_taken(group, messages, tools, copy)
+    return None if group is None or first is None else Directed(group, first)
+
+
+def _marking(wish: str, messages: Sequence[Message], tools: Sequence[Tool]) -> Directed | None:
+    mark, reader, search = mark_in(wish), reader_among(tools), name_searcher(tools)
+    if mark is None or reader is None or search is None or _editor_among(tools) is None or len(asked_acts(wish)) > 1:
         return None
-    said = (found[2] or "").lower()
-    count = (
-        _TWO if "both" in (found[1] or "").lower() else int(said) if said.isdecimal() else VOCABULARY.number_words.get(said, 0)
-    )
-    noun = (found[3] or "").lower()
-    group = Group(count, "" if noun in _SHOWN else noun)
-    shown = _shown_files(group, messages, tools)
-    if shown and (first := _next_of(group, shown, (), tools, copy)) is not None:
-        return Directed(group, first)
-    return Directed(group, ProposedCall(search[0], {search[1]: f"*{_root(group.noun)}*"})) if group.noun else None
+    file = mark.file or ("" if mark.listed else _read_last(messages, reader))
+    if file:
+        return Directed(replace(mark, file=file), ProposedCall(reader[0], {reader[1]: file}))
+    # What somebody has done stands on the list of what is to do.
+    named = mark.listed or (TASKS[0] if mark.ticks else "")
+    telling = _telling_words(named)
+    if not telling:
+        return None
+    return Directed(replace(mark, listed=" ".join(telling)), ProposedCall(search[0], {search[1]: f"*{'*'.join(telling)}*"}))
 
 
-def _removed(
-    group: Group, calls: Sequence[ToolMessage], messages: Sequence[Message], tools: Sequence[Tool], copy: Copy
-) -> ProposedCall | str | None:
-    changes, lister = changes_among(calls, tools), lister_among(tools)
-    looks = [each for each in calls if each not in changes]
-    if not looks:
-        files = _shown_files(group, [each for each in messages if each not in calls], tools)
-        return _next_of(group, files, changes, tools, copy)
-    files = _meant(group, looks[-1], tools)
-    if files or lister is None:
-        return _next_of(group, files, changes, tools, copy)
-    if len(looks) == 1:
-        return ProposedCall(lister[0], {lister[1]: TOP})
-    table = table_of(looks[-1].result["content"], "")
-    folders = [row.cells[0] for row in table.rows if row.cells[1] == "folder"] if table is not None and table.listing else []
-    folder = next((each for each in folders if _root(each.lower().rstrip("/")) == _root(group.noun)), None)
-    is_new = folder is not None and len(looks) == _TWO
-    return ProposedCall(lister[0], {lister[1]: folder}) if is_new else _not_one(group.noun, [], copy)
+def _read_last(messages: Sequence[Message], reader: tuple[str, str]) -> str:
+    """The file that was read last in the conversation; empty where none was."""
+    calls = [each for each in messages if isinstance(each, ToolMessage) and each.result["outcome"] == "ok"]
+    return next((str(each.call["arguments"][reader[1]]) for each in reversed(calls) if each.call["name"] == reader[0]), "")
 
 
-def _next_of(
-    group: Group, files: Sequence[str], changes: Sequence[ToolMessage], tools: Sequence[Tool], copy: Copy
-) -> ProposedCall | str | None:
-    """The deletion of the next of these files, where they are as many as was said."""
-    remover = able_for(Carry.REMOVE, tools)
-    assert remover is not None
-    if not files:
-        return _not_one(group.noun, [], copy)
-    if len(files) > _MOST or (group.count and group.count != len(files)):
-        return none_picked(files, copy)
-    gone = [each.call["arguments"].get(remover[1]) for each in changes]
-    left = [each for each in files if each not in gone]
-    return ProposedCall(remover[0], {remover[1]: left[0]}) if left else None
+def _marked(mark: ListMark, calls: Sequence[ToolMessage], tools: Sequence[Tool], copy: Copy) -> ProposedCall | str | None:
+    editor, reader, last = _editor_among(tools), reader_among(tools), calls[-1]
+    assert editor is not None
+    assert reader is not None
+    if changes_among(calls, tools):
+        return None
+    if last.call["name"] != reader[0]:
+        return _list_among(mark.listed.split(), last, reader, tools, copy)
+    source = source_of(last)
+    lines = marked_lines(mark, source.text)
+    change = mark_change(mark, lines[0], source.text) if len(lines) == 1 else None
+    if change is None:
+        sentence = "entrySeveral" if len(lines) > 1 else "entryUnmarked" if lines else "entryMissing"
+        return copy.say(sentence, file=source.name, entry=mark.entry, line=trim(lines[0]) if lines else "")
+    if change.old == change.new:
+        return copy.say("settingSame", file=source.name, line=trim(change.old))
+    tool, path, old, new = editor
+    return ProposedCall(tool, {path: source.name, old: change.old, new: change.new})
 
 
-def _shown_files(group: Group, messages: Sequence[Message], tools: Sequence[Tool]) -> list[str]:
-    """The files that are meant of those that the newest look of the conversation showed."""
-    last = next((each for each in reversed(messages) if isinstance(each, ToolMessage)), None)
-    return [] if last is None else _meant(group, last, tools)
+def _copying(wish: str, tools: Sequence[Tool]) -> Directed | None:
+    copying, reader = copying_in(wish), reader_among(tools)
+    is_made = any("copy" in parts_of(tool["name"]) for tool in tools)
+    if copying is None or reader is None or is_made or able_for(Carry.KEEP, tools) is None:
+        return None
+    return Directed(copying, ProposedCall(reader[0], {reader[1]: copying.file}))
 
 
-def _meant(group: Group, look: ToolMessage, tools: Sequence[Tool]) -> list[str]:
-    """The files of a listing that are called by the word for them: in their own name, or in that of their folder."""
-    files, root = found_files(look, tools), _root(group.noun)
-    return [each for each in files if not root or root in _roots_in(each)]
-
-
-def _roots_in(path: str) -> list[str]:
-    """The words of a file's name and of its folder's."""
-    return [_root(word) for part in path.lower().split("/")[-2:] for word in _LETTERS.findall(part)]
-
-
-def _not_one(name: str, files: Sequence[str], copy: Copy) -> str:
-    """What is said where no file is called so, or several are."""
-    if not files:
-        return copy.say("noFileCalled", query=name)
-    return copy.say("severalNamed", query=name, names=", ".join(f"`{file}`" for file in files))
-
-
-def _name_searcher(tools: Sequence[Tool]) -> tuple[str, str] | None:
-    """The tool that searches for names, where the policy lets it run without asking anybody."""
-    return searcher_among([tool for tool in tools if "*" in tool["description"]])
-
-
-def _root(word: str) -> str:
-    """A word as it stands in names: of "logs" there is "log"."""
-    return word.removesuffix("s") if len(word) > _FEW else word
+def _copied(copying: Copying, calls: Sequence[ToolMessage], tools: Sequence[Tool], copy: Copy) -> ProposedCall | str | None:
+    writer, source = able_for(Carry.KEEP, tools), source_of(calls[-1])
+    assert writer is not None
+    if changes_among(calls, tools):
+        return None
+    # A copy that lacks a part of the file, or a secret that nobody may see, would be none.
+    if not source.whole or page_of(calls[-1].result["content"]).note or _REDACTED in source.text:
+        return copy.say("notCopied", file=source.name)
+    return ProposedCall(writer[0], {writer[1]: copying.to, writer[2]: source.text})
 
 
 def _holds(name: str, words: Sequence[str]) -> bool:

@@ -6,8 +6,7 @@ repeats the call, so it is asked to report instead, and each further action that
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, assert_never
 
 from gateway.agent.action_schema import action_schema
@@ -15,16 +14,13 @@ from gateway.agent.acts import READING, asked_acts
 from gateway.agent.answers import (
     has_wrong_number,
     is_echo,
-    is_unfounded,
-    missed_quote,
     own_answer,
     show_closest,
     source_of,
-    with_place,
 )
 from gateway.agent.asked import is_asked_for, is_of_another
 from gateway.agent.browser import trim
-from gateway.agent.budget import cut, fit_messages, length_of, tokens_of, tokens_of_prompt
+from gateway.agent.budget import cut, fit_messages, tokens_of, tokens_of_prompt
 from gateway.agent.called_for import tools_called_for
 from gateway.agent.candidates import examples_in, select
 from gateway.agent.carrying import (
@@ -41,7 +37,7 @@ from gateway.agent.carrying import (
 from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
 from gateway.agent.copied import NOTHING_SAID, copyable_strings
-from gateway.agent.directed import Directed, changes_among, directed_in, next_directed, stopped_at
+from gateway.agent.directed import Directed, directed_in, next_directed, stopped_at
 from gateway.agent.finding import finding_in
 from gateway.agent.foreseen import with_foreseen
 from gateway.agent.further import (
@@ -60,7 +56,7 @@ from gateway.agent.further import (
 )
 from gateway.agent.intents import has_cue, probe_prompt, probe_schema, read_actions
 from gateway.agent.keeping import as_addition, kept_call, without_look
-from gateway.agent.kept import page_of, without_reader
+from gateway.agent.kept import without_reader
 from gateway.agent.lane import (
     AnswerStep,
     CallsStep,
@@ -78,11 +74,11 @@ from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.misplaced import look_again, name_places, without_miss
 from gateway.agent.misreading import misreads_row
 from gateway.agent.paging import next_page
-from gateway.agent.passages import fitting_passages, place_of, repeats_question
+from gateway.agent.passages import place_of, repeats_question
 from gateway.agent.picking import picked_from
 from gateway.agent.plain_calls import plain_call, said_tools
 from gateway.agent.ports import ChatMessage, ChatRequest
-from gateway.agent.prompts import action_prefix, describe_mistake, report_prompt
+from gateway.agent.prompts import action_prefix, describe_mistake
 from gateway.agent.provenance import neutralise
 from gateway.agent.questions import questions_in
 from gateway.agent.reading import reading_for
@@ -91,15 +87,11 @@ from gateway.agent.remembered import from_memory, out_of_memory, without_call
 from gateway.agent.repair import MAX_REPAIRS, correction
 from gateway.agent.reply import ReplyEnd
 from gateway.agent.routing import as_chat, past_of, present_of
+from gateway.agent.taking import changes_among
 from gateway.agent.turn_progress import StuckReason, TurnProgress, is_mistake, is_repeat, progress_of
 from gateway.agent.wishes import wishes_in
 from gateway.agent.withheld import withheld_words
-
-PROMPT_MARGIN: Final = LIMITS.json_lane_margin
-CHARACTERS_PER_TOKEN: Final = LIMITS.characters_per_dense_token
-"""Fewer than the usual four: results are paths, figures and code, which take more tokens than prose."""
-
-_DENSE: Final = re.compile("[0-9.,:;/_-]")
+from gateway.agent.wording import PROMPT_MARGIN, report, worded
 
 MISTAKE_LENGTH: Final = LIMITS.mistake_characters
 """What a model is told of its mistake, in characters: enough for the schema's complaint."""
@@ -328,7 +320,7 @@ async def _step_after(lane: LaneInput, wish: str, carrying: Carrying | None, cal
 async def _value_from(lane: LaneInput, carrying: Carrying, answering: ToolMessage) -> str:
     """What a file answers: in the model's words where some lines of it bear them out, else the lines about it; empty for none."""
     source, question = source_of(answering), carrying.question
-    said = await _worded(lane, question, answering, lambda _: None)
+    said = await worded(lane, question, answering, lambda _: None)
     is_none = not said or is_echo(said, answering, lane.words) or repeats_question(said, question)
     is_borne_out = place_of(said, question, source.text, source.name) is not None
     is_wrong = has_wrong_number(said, question, answering) or misreads_row(said, question, source)
@@ -349,52 +341,5 @@ async def _answer_from(lane: LaneInput, wish: str, calls: Sequence[ToolMessage])
     for part in parts:
         asked = asked_of_file(part, answering, lane.tools)
         own = own_answer(answering, asked, lane.tools, lane.words, lane.copy, lane.today)
-        told.append(own or await _report(lane, part, answering, query_that_found(calls), is_further=bool(told)))
+        told.append(own or await report(lane, part, answering, query_that_found(calls), is_further=bool(told)))
     return "\n\n".join(dict.fromkeys(told))
-
-
-def _characters_in(room: int, content: str) -> int:
-    """Characters of a result that fit into so many tokens. Each digit and each mark may be a token by itself, as in a table or
-    in a log full of times."""
-    digits = len(_DENSE.findall(content))
-    length = length_of(content)
-    return room * CHARACTERS_PER_TOKEN * length // max(1, length + (CHARACTERS_PER_TOKEN - 1) * digits)
-
-
-async def _worded(lane: LaneInput, question: str, last: ToolMessage, hear: Callable[[str], None]) -> str:
-    """What the model says of a result."""
-    bare = tokens_of_prompt(report_prompt(question, last, "", lane.words))
-    room = max(0, lane.model["contextTokens"] - tokens_for(lane) - PROMPT_MARGIN - bare)
-    content = page_of(last.result["content"]).text
-    body = fitting_passages(content, question, _characters_in(room, content))
-    if body != content:
-        lane.listener.trimmed(0)
-    prompt = report_prompt(question, last, body, lane.words)
-    heard = await collect(lane, ChatRequest(prompt, tokens_for(lane), lane.stop), hear=hear)
-    return trim(heard.text)
-
-
-async def _report(lane: LaneInput, question: str, last: ToolMessage, query: str, *, is_further: bool) -> str:
-    shown = 0
-
-    def hear(text: str) -> None:
-        nonlocal shown
-        if len(text) > shown:
-            lane.listener.streamed(text[shown:])
-        shown = len(text)
-
-    said = await _worded(lane, question, last, hear)
-    if not said:
-        return lane.copy.say("worded")
-    is_empty = is_echo(said, last, lane.words) or repeats_question(said, question)
-    is_misread = misreads_row(said, question, source_of(last))
-    if is_empty or is_misread or is_unfounded(said, question, last, is_further=is_further):
-        instead = show_closest(lane.copy.say("noAnswer"), question, source_of(last))
-    elif has_wrong_number(said, question, last):
-        instead = show_closest(lane.copy.say("notSure"), question, source_of(last))
-    else:
-        instead = missed_quote(said, question, last, lane.copy, query)
-    if instead is None:
-        return with_place(said, question, last)
-    lane.listener.discarded()
-    return instead

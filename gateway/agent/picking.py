@@ -145,6 +145,15 @@ def _chosen(pick: str, files: Sequence[Sequence[str]]) -> str | None:
     return files[sizes.index(size)][0] if sizes.count(size) == 1 else None
 
 
+def by_age(pick: str, paths: Sequence[str]) -> Sequence[str]:
+    """The paths by their age, those first that the pick means, which is the oldest or the newest; none where a doubt is left."""
+    ages = _ages_of([path.rpartition("/")[2] for path in paths])
+    if len(set(ages)) < len(paths):
+        return []
+    ranked = sorted(zip(ages, paths, strict=True), reverse=_IN_TIME[pick])
+    return [path for _, path in ranked]
+
+
 def _ages_of(names: Sequence[str]) -> Sequence[tuple[int, str]]:
     """What tells which of several names is the newer one: their days, or the numbers in which alone they differ; nothing where
     neither does."""

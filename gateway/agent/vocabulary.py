@@ -204,6 +204,26 @@ class LoopVocabulary:
     summing_verbs: _Words
     ranking_verbs: _Words
     switch_words: Mapping[str, str]
+    ticking_verbs: _Words
+    ticked_states: _Words
+    striking_verbs: _Words
+    entry_lists: _Words
+    enabling_verbs: _Words
+    disabling_verbs: _Words
+    switch_nouns: _Words
+    switch_keys: _Words
+    aged_picks: Mapping[str, str]
+    unnamed_files: _Words
+    clearing_verbs: _Words
+    files_whole: _Words
+    copying_verbs: _Words
+    shown_lists: _Words
+    copy_links: _Words
+    copy_namings: _Words
+    folder_links: _Words
+    untold_entries: _Words
+    entry_places: _Words
+    no_targets: _Words
 
 
 VOCABULARY: Final = LoopVocabulary(**loop_fields("vocabulary"))

@@ -10,7 +10,7 @@ import { wishWords } from "./wish-words.ts";
 
 /**
  * What is to be set to which value, and where. `isLiteral`: the value is written as a program's text, with its quotes. `condition`
- * is the value that has to stand there, empty for any.
+ * is the value that has to stand there, empty for any. `switches`: the value is "on" or "off", in the words that the file has for it.
  */
 export interface Assignment {
   readonly key: string;
@@ -18,22 +18,23 @@ export interface Assignment {
   readonly file: string;
   readonly isLiteral: boolean;
   readonly condition: string;
+  readonly switches: boolean;
 }
 
 /** A text of a file and what takes its place. */
-interface LineChange {
+export interface LineChange {
   readonly old: string;
   readonly new: string;
 }
 
-const LEAD = `^(?:(?:${anyOf([...vocabulary.fillers, ...vocabulary.cues, ...wishWords.fillers])})[, ]+)*`;
+export const LEAD = `^(?:(?:${anyOf([...vocabulary.fillers, ...vocabulary.cues, ...wishWords.fillers])})[, ]+)*`;
 const SETS = `(?:${anyOf(vocabulary.settingVerbs)}) (?:(?:the|my|our) )?`;
 const KEY = "(?<key>[A-Za-z_][A-Za-z0-9_.-]*(?: [A-Za-z0-9_.-]+){0,3}?)";
-const FILE =
+export const FILE =
   "(?:(?:the|my|our) )?(?:file )?[\"'`]?(?<file>[^\\s\"'`,;:?!()]*[^\\s\"'`,;:?!()./]\\.[A-Za-z][A-Za-z0-9]*)[\"'`]?";
 const VALUE = "(?<value>\"[^\"\\n]*\"|'[^'\\n]*'|`[^`\\n]*`|[^\\s\"'`\\n](?:[^\"'`\\n]{0,80}?[^\\s\"'`\\n])??)";
 const JOINT = "(?: (?<to>to|as) | ?(?:=|:=|:) ?)";
-const TAIL = `(?:,? (?:${anyOf([...wishWords.tails, "instead"])}))*[.!?]*$`;
+export const TAIL = `(?:,? (?:${anyOf([...wishWords.tails, "instead"])}))*[.!?]*$`;
 const PLACE = `(?:${anyOf(vocabulary.settingPlaces)})`;
 /** How it is said. */
 const FORMS = [
@@ -59,6 +60,21 @@ const CONDITIONAL = [
 ];
 const OFF_OF: ReadonlyMap<string, string> = new Map(Object.entries(vocabulary.switchWords));
 const ON_OF: ReadonlyMap<string, string> = new Map([...OFF_OF].map(([on, off]) => [off, on]));
+const ITS = "(?:(?:the|my|our) )?";
+const ABLE = `(?<way>${anyOf([...vocabulary.enablingVerbs, ...vocabulary.disablingVerbs])})`;
+/** How it is said that something is turned on or off. */
+const SWITCHES = [
+  new RegExp(`${LEAD}(?:turn|switch) (?<way>on|off) ${ITS}${KEY} ${PLACE} ${FILE}${TAIL}`, "i"),
+  new RegExp(`${LEAD}(?:turn|switch|set) ${ITS}${KEY}(?<! to) (?<way>on|off) ${PLACE} ${FILE}${TAIL}`, "i"),
+  new RegExp(`${LEAD}${ABLE} ${ITS}${KEY} ${PLACE} ${FILE}${TAIL}`, "i"),
+  new RegExp(`${LEAD}in ${FILE},? (?:turn|switch) (?<way>on|off) ${ITS}${KEY}${TAIL}`, "i"),
+  new RegExp(`${LEAD}in ${FILE},? (?:turn|switch|set) ${ITS}${KEY}(?<! to) (?<way>on|off)${TAIL}`, "i"),
+  new RegExp(`${LEAD}in ${FILE},? ${ABLE} ${ITS}${KEY}${TAIL}`, "i"),
+];
+const ON: ReadonlySet<string> = new Set(["on", ...vocabulary.enablingVerbs]);
+const SWITCH_NOUN = new RegExp(` (?:${anyOf(vocabulary.switchNouns)})$`, "i");
+const HEADER = /^\[([^[\]]+)\] *$/;
+const SWITCH_KEYS: ReadonlySet<string> = new Set(vocabulary.switchKeys);
 
 /** A line that sets something: what stands before the name, the name, what parts them, the value, and a comma or a remark. */
 const LINE =
@@ -69,6 +85,8 @@ const NAMELESS = new Set([...vocabulary.wholeNouns, ...wishWords.pronouns, "this
 
 interface SettingLine {
   readonly line: string;
+  readonly key: string;
+  readonly section: string;
   readonly head: string;
   readonly value: string;
   readonly after: string;
@@ -77,13 +95,20 @@ interface SettingLine {
 /** What a wish sets in a file that it names; null for any other wish. */
 export function assignmentIn(wish: string): Assignment | null {
   const text = wish.trim();
+  for (const form of SWITCHES) {
+    const { key = "", way = "", file = "" } = form.exec(text)?.groups ?? {};
+    const value = ON.has(way.toLowerCase()) ? "on" : "off";
+    if (key !== "" && !namesNone(key)) return { key, value, file, isLiteral: false, condition: "", switches: true };
+  }
   for (const form of FORMS) {
     const { key = "", to, value = "", file = "" } = form.exec(text)?.groups ?? {};
-    if (key !== "" && !namesNone(key)) return { key, value, file, isLiteral: to === undefined, condition: "" };
+    if (key !== "" && !namesNone(key))
+      return { key, value, file, isLiteral: to === undefined, condition: "", switches: false };
   }
   for (const form of CONDITIONAL) {
     const { key = "", old = "", value = "", file = "" } = form.exec(text)?.groups ?? {};
-    if (key !== "" && !namesNone(key)) return { key, value, file, isLiteral: false, condition: bareOf(old) };
+    if (key !== "" && !namesNone(key))
+      return { key, value, file, isLiteral: false, condition: bareOf(old), switches: false };
   }
   return null;
 }
@@ -92,12 +117,17 @@ export function assignmentIn(wish: string): Assignment | null {
 export function changeFor(assignment: Assignment, text: string): LineChange | null {
   const [found, ...more] = matchesIn(assignment, text);
   if (found === undefined || more.length > 0) return null;
-  const alone = { old: found.line, new: `${found.head}${written(assignment, found.value)}${found.after}` };
+  const value = written(assignment, found.value);
+  return value === null ? null : once(found.line, `${found.head}${value}${found.after}`, text);
+}
+
+/** A change of a text that stands there once, if need be with the line before it; null where even that stands there twice. */
+export function once(old: string, fresh: string, text: string): LineChange | null {
   const lines = linesOf(text);
-  const above = lines[lines.indexOf(found.line) - 1];
+  const above = lines[lines.indexOf(old.replace(/\n$/, "")) - 1];
   // With the line before it, it is another text: "port" is a part of "report".
-  const isPart = countOf(alone.old, text) > 1 && above !== undefined;
-  const change = isPart ? { old: `${above}\n${alone.old}`, new: `${above}\n${alone.new}` } : alone;
+  const isPart = countOf(old, text) > 1 && above !== undefined;
+  const change = isPart ? { old: `${above}\n${old}`, new: `${above}\n${fresh}` } : { old, new: fresh };
   return countOf(change.old, text) === 1 ? change : null;
 }
 
@@ -114,17 +144,18 @@ export function isMet(assignment: Assignment, text: string): boolean {
   return wanted === "" || found.some((value) => value === wanted || alike?.has(value) === true);
 }
 
-function matchesIn({ key: wanted }: Assignment, text: string): SettingLine[] {
-  return linesOf(text).flatMap((line) => {
-    const {
-      before = "",
-      key = "",
-      joint = "",
-      value = "",
-      after = "",
-    } = (line.length <= LONGEST ? LINE.exec(line)?.groups : undefined) ?? {};
-    return plain(key) === plain(wanted) ? [{ line, head: `${before}${key}${joint}`, value, after }] : [];
+function matchesIn({ key: wanted, switches }: Assignment, text: string): SettingLine[] {
+  let section = "";
+  const lines = linesOf(text).flatMap((line): SettingLine[] => {
+    if (line.length > LONGEST) return [];
+    section = HEADER.exec(line)?.[1] ?? section;
+    const { before = "", key = "", joint = "", value = "", after = "" } = LINE.exec(line)?.groups ?? {};
+    return key === "" ? [] : [{ line, key, section, head: `${before}${key}${joint}`, value, after }];
   });
+  const short = plain(switches ? wanted.replace(SWITCH_NOUN, "") : wanted);
+  const named = lines.filter(({ key }) => plain(key) === plain(wanted) || plain(key) === short);
+  const inside = lines.filter(({ key, section: own }) => plain(own) === short && SWITCH_KEYS.has(key.toLowerCase()));
+  return named.length > 0 || !switches ? named : inside;
 }
 
 function countOf(part: string, text: string): number {
@@ -143,10 +174,12 @@ function plain(key: string): string {
   return key.replaceAll(/[ _-]+/g, "").toLowerCase();
 }
 
-/** The new value as the old one is written: with its quotes, where that has some. */
-function written({ value: given, isLiteral }: Assignment, value: string): string {
+/** The new value as the old one is written: with its quotes, where that has some; null where what is switched is not on or off. */
+function written({ value: given, isLiteral, switches }: Assignment, value: string): string | null {
   const isQuoted = bareOf(given) !== given;
-  const bare = switched(bareOf(given).toLowerCase(), bareOf(value)) ?? bareOf(given);
+  const other = switched(bareOf(given).toLowerCase(), bareOf(value));
+  if (other === null && switches) return null;
+  const bare = other ?? bareOf(given);
   const quote = /^(?:".*"|'.*')$/.test(value) ? value.slice(0, 1) : "";
   if (quote !== "") return `${quote}${bare}${quote}`;
   return isLiteral && isQuoted && !given.startsWith("`") ? given : bare;

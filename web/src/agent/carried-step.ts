@@ -13,11 +13,12 @@ import {
   shownValue,
 } from "./carrying.ts";
 import { copy } from "./copy.ts";
-import { changesAmong, directedIn, nextDirected } from "./directed.ts";
+import { directedIn, nextDirected } from "./directed.ts";
 import { keptCall, withoutLook } from "./keeping.ts";
 import type { LaneInput, LaneStep, ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { offered } from "./respond.ts";
+import { changesAmong } from "./taking.ts";
 import { isRepeat, type TurnProgress } from "./turn-progress.ts";
 
 /*

@@ -3,16 +3,7 @@ import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { actionSchema } from "./action-schema.ts";
 import { askedActs } from "./acts.ts";
-import {
-  hasWrongNumber,
-  isEcho,
-  isUnfounded,
-  missedQuote,
-  ownAnswer,
-  showClosest,
-  sourceOf,
-  withPlace,
-} from "./answers.ts";
+import { hasWrongNumber, isEcho, ownAnswer, showClosest, sourceOf } from "./answers.ts";
 import { isAskedFor, isOfAnother } from "./asked.ts";
 import { cut, fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { toolsCalledFor } from "./called-for.ts";
@@ -34,7 +25,7 @@ import { choose, MAX_STEP_TOKENS } from "./choosing.ts";
 import { condense } from "./condensing.ts";
 import { copyableStrings, NOTHING_SAID } from "./copied.ts";
 import { copy, nameTheRest } from "./copy.ts";
-import { changesAmong, type Directed, directedIn, nextDirected, stoppedAt } from "./directed.ts";
+import { type Directed, directedIn, nextDirected, stoppedAt } from "./directed.ts";
 import { findingIn } from "./finding.ts";
 import { withForeseen } from "./foreseen.ts";
 import {
@@ -53,16 +44,16 @@ import {
 } from "./further.ts";
 import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
 import { asAddition, keptCall, withoutLook } from "./keeping.ts";
-import { pageOf, withoutReader } from "./kept.ts";
+import { withoutReader } from "./kept.ts";
 import { collect, complete, type Lane, type LaneInput, type LaneStep, type ProposedCall } from "./lane.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { lookAgain, namePlaces, withoutMiss } from "./misplaced.ts";
 import { misreadsRow } from "./misreading.ts";
 import { nextPage } from "./paging.ts";
-import { fittingPassages, placeOf, repeatsQuestion } from "./passages.ts";
+import { placeOf, repeatsQuestion } from "./passages.ts";
 import { pickedFrom } from "./picking.ts";
 import { plainCall, saidTools } from "./plain-calls.ts";
-import { actionPrefix, describeMistake, reportPrompt } from "./prompts.ts";
+import { actionPrefix, describeMistake } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { questionsIn } from "./questions.ts";
 import { readingFor } from "./reading.ts";
@@ -72,13 +63,12 @@ import { fill } from "./render.ts";
 import { correction, MAX_REPAIRS } from "./repair.ts";
 import { offered } from "./respond.ts";
 import { asChat, pastOf, presentOf } from "./routing.ts";
+import { changesAmong } from "./taking.ts";
 import { isMistake, isRepeat, progressOf, type TurnProgress } from "./turn-progress.ts";
 import { wishesIn } from "./wishes.ts";
 import { withheldWords } from "./withheld.ts";
+import { PROMPT_MARGIN, report, worded } from "./wording.ts";
 
-const PROMPT_MARGIN = limits.jsonLaneMargin;
-/** Fewer than the usual four: results are paths, figures and code, which take more tokens than prose. */
-const CHARACTERS_PER_TOKEN = limits.charactersPerDenseToken;
 /** What a model is told of its mistake, in characters: enough for the schema's complaint. */
 const MISTAKE_LENGTH = limits.mistakeCharacters;
 
@@ -344,57 +334,4 @@ async function answerFrom(input: LaneInput, wish: string, calls: readonly ToolMe
     said.add(own ?? (await report(input, part, answering, queryThatFound(calls), said.size > 0)));
   }
   return [...said].join("\n\n");
-}
-
-/**
- * Characters of a result that fit into so many tokens. Each digit and each mark may be a token by itself, as in a table or in a log
- * full of times.
- */
-function charactersIn(room: number, content: string): number {
-  const digits = content.match(/[0-9.,:;/_-]/g)?.length ?? 0;
-  const weighed = content.length + (CHARACTERS_PER_TOKEN - 1) * digits;
-  return Math.floor((room * CHARACTERS_PER_TOKEN * content.length) / Math.max(1, weighed));
-}
-
-/** What the model says of a result. */
-async function worded(
-  { chat, listener, model, signal }: LaneInput,
-  question: string,
-  last: ToolMessage,
-  hear: (soFar: string) => void,
-): Promise<string> {
-  const bare = tokensOfPrompt(reportPrompt(question, last, ""));
-  const room = Math.max(0, model.contextTokens - MAX_STEP_TOKENS - PROMPT_MARGIN - bare);
-  const content = pageOf(last.result.content).text;
-  const body = fittingPassages(content, question, charactersIn(room, content));
-  if (body !== content) listener.trimmed(0);
-  const messages = reportPrompt(question, last, body);
-  const request = { messages, maxTokens: MAX_STEP_TOKENS, temperature: 0, signal };
-  return (await collect(chat, request, listener, "stream", hear)).text.trim();
-}
-
-async function report(
-  input: LaneInput,
-  question: string,
-  last: ToolMessage,
-  query: string,
-  isFurther: boolean,
-): Promise<string> {
-  const { listener } = input;
-  let shown = 0;
-  const said = await worded(input, question, last, (soFar) => {
-    if (soFar.length > shown) listener.streamed(soFar.slice(shown));
-    shown = soFar.length;
-  });
-  if (said === "") return copy.worded;
-  const isOther = isUnfounded(said, question, last, isFurther) || misreadsRow(said, question, sourceOf(last));
-  const isNone = isEcho(said, last) || repeatsQuestion(said, question) || isOther;
-  const instead = isNone
-    ? showClosest(copy.noAnswer, question, sourceOf(last))
-    : hasWrongNumber(said, question, last)
-      ? showClosest(copy.notSure, question, sourceOf(last))
-      : missedQuote(said, question, last, query);
-  if (instead === null) return withPlace(said, question, last);
-  listener.discarded();
-  return instead;
 }

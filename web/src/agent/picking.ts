@@ -156,6 +156,17 @@ function chosen(pick: FilePick, files: readonly ListedFile[]): string | null {
 }
 
 /**
+ * The paths by their age, those first that the pick means, which is the oldest or the newest; none where a doubt is left.
+ */
+export function byAge(pick: FilePick, paths: readonly string[]): string[] {
+  const ages = agesOf(paths.map((path) => path.slice(path.lastIndexOf("/") + 1)));
+  if (new Set(ages).size < paths.length) return [];
+  const aged = paths.map((path, at) => ({ path, age: ages[at] as string }));
+  const ranked = aged.toSorted((one, other) => (one.age < other.age ? -1 : 1)).map(({ path }) => path);
+  return IN_TIME.get(pick) === true ? ranked.toReversed() : ranked;
+}
+
+/**
  * What tells which of several names is the newer one, in the order of texts: their days, or the numbers in which alone they differ;
  * nothing where neither does.
  */

@@ -203,6 +203,26 @@ interface Vocabulary {
   readonly summingVerbs: Words;
   readonly rankingVerbs: Words;
   readonly switchWords: Readonly<Record<string, string>>;
+  readonly tickingVerbs: Words;
+  readonly tickedStates: Words;
+  readonly strikingVerbs: Words;
+  readonly entryLists: Words;
+  readonly enablingVerbs: Words;
+  readonly disablingVerbs: Words;
+  readonly switchNouns: Words;
+  readonly switchKeys: Words;
+  readonly agedPicks: Readonly<Record<string, string>>;
+  readonly unnamedFiles: Words;
+  readonly clearingVerbs: Words;
+  readonly filesWhole: Words;
+  readonly copyingVerbs: Words;
+  readonly shownLists: Words;
+  readonly copyLinks: Words;
+  readonly copyNamings: Words;
+  readonly folderLinks: Words;
+  readonly untoldEntries: Words;
+  readonly entryPlaces: Words;
+  readonly noTargets: Words;
 }
 
 /** Does not compile where the file misses a list, nor where it has one that is not known here. */

@@ -1,0 +1,83 @@
+"""A result in the words of a small model, as far as the result bears them out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from gateway.agent.answers import (
+    has_wrong_number,
+    is_echo,
+    is_unfounded,
+    missed_quote,
+    show_closest,
+    source_of,
+    with_place,
+)
+from gateway.agent.browser import trim
+from gateway.agent.budget import length_of, tokens_of_prompt
+from gateway.agent.choosing import tokens_for
+from gateway.agent.kept import page_of
+from gateway.agent.lane import LaneInput, collect
+from gateway.agent.limits import LIMITS
+from gateway.agent.messages import ToolMessage
+from gateway.agent.misreading import misreads_row
+from gateway.agent.passages import fitting_passages, repeats_question
+from gateway.agent.ports import ChatRequest
+from gateway.agent.prompts import report_prompt
+
+PROMPT_MARGIN: Final = LIMITS.json_lane_margin
+CHARACTERS_PER_TOKEN: Final = LIMITS.characters_per_dense_token
+"""Fewer than the usual four: results are paths, figures and code, which take more tokens than prose."""
+
+_DENSE: Final = re.compile("[0-9.,:;/_-]")
+
+
+def characters_in(room: int, content: str) -> int:
+    """Characters of a result that fit into so many tokens. Each digit and each mark may be a token by itself, as in a table or
+    in a log full of times."""
+    digits = len(_DENSE.findall(content))
+    length = length_of(content)
+    return room * CHARACTERS_PER_TOKEN * length // max(1, length + (CHARACTERS_PER_TOKEN - 1) * digits)
+
+
+async def worded(lane: LaneInput, question: str, last: ToolMessage, hear: Callable[[str], None]) -> str:
+    """What the model says of a result."""
+    bare = tokens_of_prompt(report_prompt(question, last, "", lane.words))
+    room = max(0, lane.model["contextTokens"] - tokens_for(lane) - PROMPT_MARGIN - bare)
+    content = page_of(last.result["content"]).text
+    body = fitting_passages(content, question, characters_in(room, content))
+    if body != content:
+        lane.listener.trimmed(0)
+    prompt = report_prompt(question, last, body, lane.words)
+    heard = await collect(lane, ChatRequest(prompt, tokens_for(lane), lane.stop), hear=hear)
+    return trim(heard.text)
+
+
+async def report(lane: LaneInput, question: str, last: ToolMessage, query: str, *, is_further: bool) -> str:
+    """The same as an answer: with its place where the result bears it out, else the closest lines. What the model says is
+    streamed as it comes."""
+    shown = 0
+
+    def hear(text: str) -> None:
+        nonlocal shown
+        if len(text) > shown:
+            lane.listener.streamed(text[shown:])
+        shown = len(text)
+
+    said = await worded(lane, question, last, hear)
+    if not said:
+        return lane.copy.say("worded")
+    is_empty = is_echo(said, last, lane.words) or repeats_question(said, question)
+    is_misread = misreads_row(said, question, source_of(last))
+    if is_empty or is_misread or is_unfounded(said, question, last, is_further=is_further):
+        instead = show_closest(lane.copy.say("noAnswer"), question, source_of(last))
+    elif has_wrong_number(said, question, last):
+        instead = show_closest(lane.copy.say("notSure"), question, source_of(last))
+    else:
+        instead = missed_quote(said, question, last, lane.copy, query)
+    if instead is None:
+        return with_place(said, question, last)
+    lane.listener.discarded()
+    return instead
