@@ -121,7 +121,7 @@ def test_what_a_random_draft_cannot_touch_is_judged_alike(seed: int) -> None:
         assert answers(before, question) == answers(after, question), question
 
 
-@pytest.mark.parametrize("seed", [3, 4, 5, 6])
+@pytest.mark.parametrize("seed", [4, 5, 7, 11])
 def test_a_comparison_is_the_same_as_one_of_everything(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = drafts(random.Random(seed))
     loosening, differences = find_loosening(before, after), compare(before, after)
