@@ -72,7 +72,13 @@ function approve(): HTMLElement {
   return button;
 }
 const isOff = (element: HTMLElement) => element.getAttribute("aria-disabled") === "true";
+/** Once all that it waits for has come. */
+async function pressApprove(): Promise<void> {
+  await waitFor(() => expect(isOff(approve())).toBe(false));
+  await userEvent.click(approve());
+}
 const see = async (...places: readonly number[]) => {
+  await waitFor(() => expect(observers.length).toBeGreaterThan(Math.max(...places)));
   act(() => {
     for (const place of places) observers[place]?.see();
   });
@@ -88,8 +94,7 @@ describe("the page of a plan", () => {
     await see(0, 1);
     expect(isOff(approve())).toBe(true);
     await see(2);
-    expect(isOff(approve())).toBe(false);
-    await userEvent.click(approve());
+    await pressApprove();
     const parts = [1, 2, 3].map((number) => ({ approvalId: `apr_${number}`, challenge: `once-apr_${number}` }));
     await waitFor(() => expect(gateway.asked("approvals/decide-plan")).toEqual([{ parts }]));
   });
@@ -98,7 +103,7 @@ describe("the page of a plan", () => {
     const questions = [step(1), step(2, "stepUp")];
     await open(questions);
     await see(0, 1);
-    await userEvent.click(approve());
+    await pressApprove();
     const statements = questions.map(({ statement }) => sha256(canonicalText(statement)).digest("hex"));
     const signed = sha256(canonicalText({ type: "countersign.plan", v: 1, statements })).digest("base64url");
     await waitFor(() => expect(gateway.environment.askPasskey).toHaveBeenCalled());
