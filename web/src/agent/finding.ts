@@ -157,7 +157,7 @@ function openedIn(wish: string): SoughtText | null {
 export function toldIn(wish: string): SoughtText | null {
   const found = TOLD_APART.exec(wish.trim())?.groups ?? {};
   const said = queryOf(found["told"] ?? "");
-  if (said === "" || !asksAboutContent(found["asked"] ?? "")) return null;
+  if (said === "" || !asksAboutContent(found["asked"] as string)) return null;
   if (askedActs(wish).some(({ act }) => act !== "read") || wordsOf(wish).some(({ bare }) => PICKING.has(bare)))
     return null;
   const query = found["not"] === undefined ? said : (NEGATIVE.get(said.toLowerCase()) ?? "");
