@@ -59,7 +59,7 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
     )
     web = settings.web_folder
     agent_methods = AgentMethods(gateway, agent_origin=origins.agent, console_origin=origins.console)
-    verifier = AuditVerifier(partial(_verify, settings.state))
+    verifier = AuditVerifier(partial(_verify, settings.state), _RecordCheck(settings.state))
     sources = SourceMethods(application.sources, gateway.ports.policy)
     clients = ClientMethods(application.clients)
     policies = PolicyMethods(
@@ -191,3 +191,20 @@ class _ReceiptReader:
         with self._log.open() as stored:
             # Read after the log was opened, which has all that is anchored by then.
             return read_receipt(stored, conversation_id, call_id, owner_id, read_evidence(settings.anchors, settings.state))
+
+
+class _RecordCheck:
+    """Checks records that somebody is about to be told, with what the first check made ready."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._log: StoredLogReader | None = None
+
+    def __call__(self, positions: Sequence[int]) -> None:
+        from gateway.adapters.storage.inspection import StoredLogReader
+        from gateway.adapters.storage.proven import require_proven
+
+        if self._log is None:
+            self._log = StoredLogReader(self._folder)
+        with self._log.open() as stored:
+            require_proven(stored, positions)

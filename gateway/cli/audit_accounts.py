@@ -14,7 +14,14 @@ from typing import Final
 import click
 
 from gateway.adapters.policy.cedar import CedarPolicy
-from gateway.adapters.storage.accounts import find_calls, read_conversation, read_offers, read_request, read_title
+from gateway.adapters.storage.accounts import (
+    find_calls,
+    read_conversation,
+    read_offers,
+    read_proven_conversation,
+    read_request,
+    read_title,
+)
 from gateway.adapters.storage.inspection import StoredLog, open_stored_log
 from gateway.core.checkpoint import Checkpoint, open_note
 from gateway.core.effects import escape
@@ -50,7 +57,7 @@ def explain(call_id: str, conversation: str | None, state: Path | None, *, as_js
             named = ", ".join(place.conversation_id for place in places)
             raise Misconfigured(f"several conversations have a call `{escape(call_id)}`; name one with --conversation: {named}")
         conversation_id = places[0].conversation_id
-        rows = read_conversation(stored, conversation_id)
+        rows = read_proven_conversation(stored, conversation_id)
         own = [row for row in rows if row.body.get("callId") == call_id]
         if as_json:
             for row in own:
@@ -70,7 +77,7 @@ def replay(conversation: str, state: Path | None, *, as_json: bool) -> None:
     Nothing is run and nobody is asked. Exit status: 0 when no decision comes out differently, 1 when one does.
     """
     with _open(state) as stored:
-        rows = _conversation(stored, conversation)
+        rows = _require_some(read_conversation(stored, conversation), conversation)
         digests = {row.body["snapshotDigest"] for row in rows if row.body.get("snapshotDigest") is not None}
         decided = replay_conversation(rows, read_offers(stored.connection, digests), RecordedPolicies.of(stored))
     found = Counter(each.finding for each in decided)
@@ -105,7 +112,7 @@ def compare(one: str, other: str, width: int, state: Path | None) -> None:
     1 when they did not or it cannot be told.
     """
     with _open(state) as stored:
-        left, right = (read_calls(_conversation(stored, each)) for each in (one, other))
+        left, right = (read_calls(_require_some(read_proven_conversation(stored, each), each)) for each in (one, other))
         heads = [escape(read_title(stored.connection, each) or "(deleted)") for each in (one, other)]
     column = (width - 5) // 2
     click.echo(f"{_fit(heads[0], column)}     {_fit(heads[1], column)}")
@@ -133,8 +140,7 @@ def _open(state: Path | None) -> AbstractContextManager[StoredLog]:
     return open_stored_log(load_settings(state=state).state)
 
 
-def _conversation(stored: StoredLog, conversation_id: str) -> Sequence[AuditRow]:
-    rows = read_conversation(stored, conversation_id)
+def _require_some(rows: Sequence[AuditRow], conversation_id: str) -> Sequence[AuditRow]:
     if not rows:
         raise Misconfigured(f"no conversation `{escape(conversation_id)}` is on record")
     return rows

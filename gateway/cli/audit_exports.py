@@ -22,7 +22,7 @@ from gateway.core.call_files.described import Named
 from gateway.core.call_files.parquet import require_parquet
 from gateway.core.errors import Misconfigured
 from gateway.core.times import read_rfc3339
-from gateway.runtime.call_filters import LABELS, OUTCOMES, AskedCalls, read_filter
+from gateway.runtime.call_filters import LABELS, LONGEST_WORD, OUTCOMES, AskedCalls, read_filter
 from gateway.runtime.ports import CallHistory, HistoryFilter
 from gateway.settings_reading import load_settings
 
@@ -87,6 +87,9 @@ def export(file: Path, form: str, state: Path | None, **wanted: str | None) -> N
     They are the filters of the console's audit page; a time of six hours or more is taken in whole hours. None has arguments,
     results or texts of a conversation.
     """
+    for name, value in wanted.items():
+        if value is not None and len(value) > LONGEST_WORD:
+            raise Misconfigured(f"--{name.replace('_', '-')} takes at most {LONGEST_WORD} characters, not {len(value):,}")
     settings = load_settings(state=state)
     folder = settings.state
     if form == SIGNED:

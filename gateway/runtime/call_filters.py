@@ -15,6 +15,9 @@ LABELS: Final[Mapping[str, Label]] = {label.name.lower(): label for label in Lab
 """By the names that people see."""
 
 
+LONGEST_WORD: Final = 200
+"""Characters of what is looked for: SQLite takes no pattern of more than 50,000 bytes, and nothing has so long a name."""
+
 OUTCOMES: Final = (*Outcome, OPEN)
 
 

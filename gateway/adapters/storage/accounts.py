@@ -6,12 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import orjson
 from sqlalchemy import Connection, bindparam, select
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.inspection import StoredLog
+from gateway.adapters.storage.log import read_compact_snapshot, read_descriptors
 from gateway.adapters.storage.projections.audit import read_audit_row
+from gateway.adapters.storage.proven import require_proven, require_unchanged
 from gateway.core.invariants import OfferedTool
 from gateway.core.vocabulary import Role
 from gateway.runtime.ports import AuditRow
@@ -43,7 +44,20 @@ def find_calls(connection: Connection, call_id: str, conversation_id: str | None
 def read_conversation(stored: StoredLog, conversation_id: str) -> Sequence[AuditRow]:
     """All records of a conversation, and those of the gateway's starts and policies, oldest first. Empty for an id that no record
     names."""
-    rows = read_rows(stored.connection, stored.places.of_conversation(conversation_id))
+    return _read_conversation(stored, conversation_id, stored.places.of_conversation(conversation_id))
+
+
+def read_proven_conversation(stored: StoredLog, conversation_id: str) -> Sequence[AuditRow]:
+    """The same, each of which is under the newest checkpoint. Raises LedgerDamaged, which names the record that is not."""
+    places = stored.places.of_conversation(conversation_id)
+    # Before any is left out for what it says now, which may be what was changed: also those that were found by what they say.
+    require_unchanged(stored, stored.places.written)
+    require_proven(stored, places)
+    return _read_conversation(stored, conversation_id, places)
+
+
+def _read_conversation(stored: StoredLog, conversation_id: str, places: Sequence[int]) -> Sequence[AuditRow]:
+    rows = read_rows(stored.connection, places)
     rows = [row for row in rows if row.body.get("conversationId") in (None, conversation_id)]
     return rows if any(row.body.get("conversationId") == conversation_id for row in rows) else []
 
@@ -59,12 +73,12 @@ def read_rows(connection: Connection, positions: Sequence[int]) -> Sequence[Audi
 
 def read_offers(connection: Connection, digests: Collection[str]) -> Mapping[str, Mapping[str, OfferedTool]]:
     """What the snapshots of these digests offered, by tool name."""
-    names = {row.digest: orjson.loads(row.body)["name"] for row in connection.execute(select(t.descriptors))}
+    names = {digest: str(body.get("name")) for digest, body in read_descriptors(connection).items()}
     found: dict[str, Mapping[str, OfferedTool]] = {}
     for digest in digests:
-        row = connection.execute(select(t.snapshots.c.body).where(t.snapshots.c.digest == digest)).first()
+        row = connection.execute(select(t.snapshots).where(t.snapshots.c.digest == digest)).first()
         if row is not None:
-            tools: list[tuple[str, str]] = orjson.loads(row.body)["tools"]
+            tools: list[tuple[str, str]] = read_compact_snapshot(row)[1]["tools"]
             found[digest] = {names[each]: OfferedTool(each, permission) for each, permission in tools if each in names}
     return found
 

@@ -23,6 +23,7 @@ from gateway.adapters.storage.keys import NEXT, SECRET, known_keys, load_or_make
 from gateway.adapters.storage.log import check_stretch, grow_checked, is_empty, last_position, newest_note, read_rotations
 from gateway.adapters.storage.mark import MARK, read_mark
 from gateway.adapters.storage.migration import HEAD, IDENTIFIED, current_revision
+from gateway.adapters.storage.readable import require_readable
 from gateway.adapters.storage.reader import RECOVER
 from gateway.adapters.storage.sqlite import DATABASE, find_fault, open_for_checking
 from gateway.core.checkpoint import Checkpoint, VerificationKey, open_note
@@ -57,6 +58,8 @@ def check_state(folder: Path, origin: str) -> Frontier:
     """
     require_database(folder)
     path = folder / DATABASE
+    if path.is_dir():
+        raise Misconfigured(f"`{path}` is a folder and no database; {RECOVER}")
     if not path.exists() or path.stat().st_size == 0:
         return Frontier()
     large = path.stat().st_size > LARGEST_CHECKED_AT_ONCE
@@ -64,6 +67,8 @@ def check_state(folder: Path, origin: str) -> Frontier:
         if not large:
             require_whole_pages(connection)
         revision = require_tables(connection, folder)
+        if revision == HEAD:
+            require_readable(connection)
         if revision is None or revision > HEAD:
             # New, or of a newer version, which the migration refuses.
             return Frontier()

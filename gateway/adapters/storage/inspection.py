@@ -16,11 +16,11 @@ from gateway.adapters.storage.decisions import DecisionReader, read_decisions, r
 from gateway.adapters.storage.history.places import HISTORY, LeafPlaces, open_places
 from gateway.adapters.storage.keys import load_verification_key
 from gateway.adapters.storage.projections.audit import read_audit_row, select_leaves
-from gateway.adapters.storage.sqlite import DATABASE, hold_snapshot, open_for_checking, open_for_reading, require_database
+from gateway.adapters.storage.readable import explain, require_readable, require_some_database
+from gateway.adapters.storage.sqlite import DATABASE, choose_driver, hold_snapshot, open_for_checking, open_for_reading
 from gateway.core.anchors import AnchorTrust, Evidence
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import Checkpoint, VerificationKey, read_note
-from gateway.core.errors import LedgerUnavailable
 from gateway.core.merkle_tiles import TiledTree
 from gateway.core.signed_answers import AnswerCheck
 from gateway.core.verification import LeafRecord, LogFault, LogReport, SnapshotRecord, read_keys, verify
@@ -158,16 +158,19 @@ class StoredLogReader:
 
     @contextmanager
     def open(self) -> Generator[StoredLog]:
-        """The log as it is now, read-only. Raises Misconfigured where there is none, LedgerUnavailable if unreadable."""
-        require_database(self._directory)
+        """The log as it is now, read-only. Raises Misconfigured where there is none or it is of a newer version,
+        LedgerDamaged, and LedgerUnavailable if unreadable."""
+        require_some_database(self._directory)
         key = load_verification_key(self._directory)
         try:
             with self._log.connect() as connection:
                 hold_snapshot(connection)
+                require_readable(connection)
                 with open_places(self._directory, connection, self._places) as places:
                     yield StoredLog(key, connection, places)
-        except DBAPIError as error:
-            raise LedgerUnavailable(f"the database cannot be read: {error.orig}") from None
+        except (DBAPIError, choose_driver().Error) as error:
+            # The driver's own where it is asked directly.
+            raise explain(error) from None
         finally:
             self._log.dispose()
 

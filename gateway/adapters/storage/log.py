@@ -12,6 +12,7 @@ from sqlalchemy import Connection, LargeBinary, Select, cast, func, select
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.audit import NEWEST_NOTE
 from gateway.adapters.storage.projections.turns import restore_snapshot
+from gateway.adapters.storage.reader import ARow, stored
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import Unverified, VerificationKey, open_note_of
 from gateway.core.errors import Misconfigured
@@ -125,13 +126,24 @@ def note_over(connection: Connection, size: int) -> str | None:
 
 def read_descriptors(connection: Connection) -> dict[str, Mapping[str, Json]]:
     """Every tool definition that was ever published, by its digest."""
-    return {row.digest: orjson.loads(row.body) for row in connection.execute(select(t.descriptors))}
+    return dict(map(read_descriptor, connection.execute(select(t.descriptors))))
+
+
+@stored("tool definition", "digest")
+def read_descriptor(row: ARow) -> tuple[str, Mapping[str, Json]]:
+    """A tool definition with its digest."""
+    return row.digest, {**orjson.loads(row.body)}
 
 
 def read_compact_snapshots(connection: Connection) -> Iterator[tuple[str, Mapping[str, Json]]]:
     """Every snapshot under its digest, naming its tools only."""
-    for row in _stream(connection, select(t.snapshots)):
-        yield row.digest, orjson.loads(row.body)
+    yield from map(read_compact_snapshot, _stream(connection, select(t.snapshots)))
+
+
+@stored("snapshot", "digest")
+def read_compact_snapshot(row: ARow) -> tuple[str, Mapping[str, Json]]:
+    """A snapshot with its digest, naming its tools only."""
+    return row.digest, {**orjson.loads(row.body)}
 
 
 def read_snapshots(connection: Connection) -> Iterator[SnapshotRecord]:
@@ -160,7 +172,7 @@ def _check_hashes(connection: Connection, start: int = 0, end: int | None = None
     for expected, (position, noted, body) in enumerate(_stream(connection, query.order_by(t.leaves.c.position)), start):
         if position != expected:
             raise Misconfigured(f"record {expected} of the audit log is missing; {ADVICE}")
-        if leaf_hash(body.encode()) != noted:
+        if not isinstance(body, str) or leaf_hash(body.encode()) != noted:
             raise Misconfigured(f"record {position} of the audit log was changed; {ADVICE}")
         yield noted
 

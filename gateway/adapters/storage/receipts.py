@@ -11,6 +11,7 @@ from sqlalchemy import Connection, LargeBinary, bindparam, cast, select
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.inspection import StoredLog
+from gateway.adapters.storage.log import read_compact_snapshot, read_descriptor
 from gateway.adapters.storage.projections.turns import restore_snapshot
 from gateway.adapters.storage.reader import RECOVER, ARow
 from gateway.adapters.storage.reader import stored as stored_row
@@ -180,9 +181,9 @@ def _read_record(row: ARow, proof: Sequence[bytes]) -> ProvenRecord:
 
 def _read_snapshots(connection: Connection, digests: Collection[str]) -> Iterator[tuple[str, dict[str, Json]]]:
     found = connection.execute(_SNAPSHOTS_OF, {"digests": [*digests]})
-    bodies = {row.digest: orjson.loads(row.body) for row in found}
+    bodies = dict(map(read_compact_snapshot, found))
     named = {tool for body in bodies.values() for tool, _ in body["tools"]}
     definitions = connection.execute(_DESCRIPTORS_OF, {"digests": [*named]})
-    descriptors = {row.digest: orjson.loads(row.body) for row in definitions}
+    descriptors = dict(map(read_descriptor, definitions))
     for digest, body in bodies.items():
         yield digest, restore_snapshot(body, descriptors)

@@ -10,7 +10,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from gateway.adapters.storage.checks import check_state
+from sqlalchemy.exc import DBAPIError
+
+from gateway.adapters.storage.checks import check_state, checking
 from gateway.adapters.storage.commits import Committer, prepare
 from gateway.adapters.storage.identity import begin_epoch, identify
 from gateway.adapters.storage.keys import (
@@ -23,6 +25,7 @@ from gateway.adapters.storage.keys import (
 )
 from gateway.adapters.storage.mark import MarkFile
 from gateway.adapters.storage.migration import migrate
+from gateway.adapters.storage.readable import explain, require_readable, require_some_database
 from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_writing
 from gateway.core.checkpoint import KEY_SIZE, SigningKey, VerificationKey
 from gateway.core.errors import GatewayError, LedgerUnavailable, Misconfigured
@@ -44,6 +47,10 @@ def rotate_key(folder: Path, at: int) -> Rotated:
 
     The log is checked as before a start. Raises GatewayError; the old key stays then.
     """
+    require_some_database(folder)
+    with checking(folder) as connection:
+        # Of a newer version nothing is read that a record could be counted by.
+        require_readable(connection)
     frontier = check_state(folder, "")
     if frontier.size == 0:
         raise Misconfigured("nothing is on record yet, so there is no key to change")
@@ -66,6 +73,8 @@ def rotate_key(folder: Path, at: int) -> Rotated:
         if committer.note is not None:
             MarkFile(folder, after, identity.id, committer.note).close()
         take_next_key(folder, after)
+    except DBAPIError as error:
+        raise explain(error) from None
     except OSError as error:
         raise LedgerUnavailable(f"the state directory cannot be written: {error.strerror}") from None
     return Rotated(before.verification_key, after.verification_key, frontier.size)

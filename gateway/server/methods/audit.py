@@ -63,7 +63,7 @@ class AuditMethods:
             "audit/call": MethodRow(self.show_call, Concurrency.AT_ONCE, MethodPermission.ANY_READER, reads_much=True),
             "audit/load": MethodRow(self.sum_load, Concurrency.AT_ONCE, MethodPermission.ANY_READER, reads_much=True),
             "audit/models": MethodRow(self.sum_models, Concurrency.AT_ONCE, MethodPermission.ANY_READER, reads_much=True),
-            **ComparisonMethods(self._gateway, self._history, self._filters).rows(),
+            **ComparisonMethods(self._gateway, self._history, self._filters, self._verifier).rows(),
             "audit/sinks": MethodRow(self.list_sinks, Concurrency.AT_ONCE, MethodPermission.READS_ALL),
             "audit/verify": MethodRow(self.verify, Concurrency.IN_ORDER, MethodPermission.READS_ALL),
         }
@@ -133,11 +133,13 @@ class AuditMethods:
         )
 
     async def show_call(self, caller: ConsoleCaller, params: wire.AuditedCallRef) -> wire.CallDetails:
-        """Everything that is on record of one. Raises NotFound, for another person's too."""
+        """Everything that is on record of one. Raises NotFound, for another person's too, and LedgerDamaged where its records
+        are not what was signed."""
         call = await self._history.find_call(params.position)
         owner, records = owner_of(caller.principal), self._gateway.ports.records
         if call is None or (owner is not None and call.traits.principal_id != owner):
             raise NotFound("there is no such call")
+        await self._verifier.require_proven(call.leaves)
         rows = await records.audit_at(call.leaves)
         digest = next((row.body["snapshotDigest"] for row in rows if row.body.get("snapshotDigest")), None)
         snapshot = None if digest is None else await records.snapshot(digest)

@@ -18,6 +18,7 @@ from gateway.runtime.ports import CallHistory, HistoryFilter
 from gateway.server.methods.call_filters import LONGEST_DAYS, CallFilters, owner_of
 from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.table import Concurrency, MethodPermission, MethodRow
+from gateway.server.methods.verification import AuditVerifier
 
 MOST_CALLS: Final = 250
 """Of each conversation, the newest. The time that aligning takes may grow with the cube of it, and an agent chooses the calls."""
@@ -31,8 +32,9 @@ _AT_ONCE: Final = 20
 class ComparisonMethods:
     """The handlers."""
 
-    def __init__(self, gateway: Gateway, history: CallHistory, filters: CallFilters) -> None:
+    def __init__(self, gateway: Gateway, history: CallHistory, filters: CallFilters, verifier: AuditVerifier) -> None:
         self._gateway = gateway
+        self._verifier = verifier
         self._history = history
         self._filters = filters
 
@@ -65,7 +67,8 @@ class ComparisonMethods:
         return wire.RecentConversations(conversations=tuple(listed))
 
     async def compare(self, caller: ConsoleCaller, params: wire.ConversationPair) -> wire.ConversationComparison:
-        """Two conversations, call by call. Raises NotFound for one that is not on record, and for another person's too."""
+        """Two conversations, call by call. Raises NotFound for one that is not on record, and for another person's too,
+        and LedgerDamaged where a record of theirs is not what was signed."""
         if params.first == params.second:
             raise InvalidParams("`first` and `second` must be two conversations")
         names = await self._filters.names()
@@ -88,6 +91,7 @@ class ComparisonMethods:
             raise NotFound("there is no such conversation")
         person = found[0].traits.principal_id if record is None else record.principal_id
         calls: list[ComparedCall] = []
+        await self._verifier.require_proven([leaf for call in found[:MOST_CALLS] for leaf in call.leaves])
         for start in range(0, min(len(found), MOST_CALLS), _AT_ONCE):
             some = found[start : min(start + _AT_ONCE, MOST_CALLS)]
             rows = {row.index: row for row in await records.audit_at([leaf for call in some for leaf in call.leaves])}

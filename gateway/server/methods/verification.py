@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gateway.protocol.console_methods import AuditVerification
@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 class AuditVerifier:
     """Runs one check at a time, because each check reads the whole log."""
 
-    def __init__(self, check: Callable[[], LogReport]) -> None:
-        """`check` reads and checks the stored log; it blocks."""
+    def __init__(
+        self, check: Callable[[], LogReport], check_records: Callable[[Sequence[int]], None] = lambda _positions: None
+    ) -> None:
+        """`check` reads and checks the stored log, and `check_records` the records at some places; both block."""
         self._check = check
+        self._check_records = check_records
         self._checking = asyncio.Lock()
+        self._checking_records = asyncio.Lock()
 
     async def verify(self) -> AuditVerification:
         """Check every leaf, payload, checkpoint and snapshot. Raises LedgerUnavailable when they cannot be read."""
@@ -31,6 +35,11 @@ class AuditVerifier:
             root=report.root,
             checkpoint=report.newest_note,
         )
+
+    async def require_proven(self, positions: Sequence[int]) -> None:
+        """Check the records that somebody is about to be told. Raises LedgerDamaged, which names one that was changed."""
+        async with self._checking_records:
+            await asyncio.to_thread(self._check_records, positions)
 
 
 def _describe(report: LogReport) -> str:

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Table, bindparam, func, insert, inspect, sele
 from gateway.adapters.storage import tables as log
 from gateway.adapters.storage.history import tables as t
 from gateway.adapters.storage.history.places import PlaceWriter
+from gateway.adapters.storage.log import read_descriptor
 from gateway.adapters.storage.reader import RECOVER, ARow
 from gateway.adapters.storage.sqlite import adding_to
 from gateway.core.call_history import (
@@ -210,16 +211,17 @@ class HistoryWriter:
     def _source_of(self, digest: str) -> str:
         source = self._sources.get(digest)
         if source is None:
-            found = select(log.descriptors.c.body).where(log.descriptors.c.digest == digest)
-            body = self._reading.execute(found).scalar()
-            source = self._sources[digest] = "" if body is None else str(orjson.loads(body).get("source", ""))
+            row = self._reading.execute(select(log.descriptors).where(log.descriptors.c.digest == digest)).first()
+            source = self._sources[digest] = "" if row is None else str(read_descriptor(row)[1].get("source", ""))
         return source
 
 
 def _read_body(row: ARow) -> dict[str, Json]:
     try:
-        return orjson.loads(row.body)
-    except orjson.JSONDecodeError:
+        body = orjson.loads(row.body)
+        str(body["event"])
+        return body
+    except (ValueError, TypeError, KeyError):
         raise LedgerUnavailable(f"the history of calls ends before record {row.position}, which is damaged; {RECOVER}") from None
 
 

@@ -45,10 +45,13 @@ def select_leaves(query: AuditQuery) -> Select[Any]:
 @stored("record", "position")
 def read_audit_row(row: ARow) -> AuditRow:
     """The hash is computed, not copied: what is shown is what the tree would have to hold."""
+    body = orjson.loads(row.body)
+    # Every record has both, and whoever reads one relies on it.
+    str(body["event"]), int(body["at"])
     return AuditRow(
         index=row.position,
         hash=leaf_hash(row.body.encode()).hex(),
-        body=orjson.loads(row.body),
+        body=body,
         payload=None if row.payload is None else orjson.loads(row.payload),
     )
 

@@ -1,0 +1,140 @@
+"""Every `countersign audit` command over a state that is damaged, or of another version: one line, and what to do about it."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from click.testing import CliRunner, Result
+
+from gateway.adapters.storage.sqlite import DATABASE
+from gateway.adapters.storage.store import open_store
+from gateway.cli import countersign
+from gateway.core.errors import GatewayError
+from tests.fakes.signed_history import signed_history
+
+Harm = Callable[[Path], object]
+
+
+def sql(*changes: str) -> Harm:
+    def harm(database: Path) -> None:
+        with closing(sqlite3.connect(database)) as connection, connection:
+            for change in changes:
+                assert connection.execute(change).rowcount != 0
+
+    return harm
+
+
+def cut(database: Path) -> None:
+    raw = database.read_bytes()
+    database.write_bytes(raw[: len(raw) // 2])
+
+
+def exchange(database: Path) -> None:
+    database.unlink()
+    sql("CREATE TABLE other (a)")(database)
+
+
+RECOVER = "see what is lost with `countersign recover`"
+VERIFY = "`countersign audit verify` "
+
+WHOLE: dict[str, tuple[Harm, str]] = {
+    "newer": (sql("UPDATE alembic_version SET version_num = '9999'"), "use a newer version"),
+    "empty": (lambda database: database.write_bytes(b""), RECOVER),
+    "halved": (cut, RECOVER),
+    "text": (lambda database: database.write_text("a text\n" * 2_000), RECOVER),
+    "one word": (lambda database: database.write_text("a"), RECOVER),
+    "of another program": (exchange, RECOVER),
+    "without a table": (sql("DROP TABLE principals"), RECOVER),
+}
+"""What no command can read anything of."""
+
+CHANGED: dict[str, Harm] = {
+    "deleted": sql("DELETE FROM leaves WHERE position = 14"),
+    "doubled": sql("INSERT INTO leaves SELECT 34, hash, body, salt, payload FROM leaves WHERE position = 14"),
+    "a megabyte": sql("UPDATE leaves SET body = replace(body, 'write_file', hex(zeroblob(524288))) WHERE position = 14"),
+    "a megabyte of payload": sql("UPDATE leaves SET payload = zeroblob(1048576) WHERE position = 14"),
+    "an earlier time": sql("UPDATE leaves SET body = replace(body, '\"at\":1', '\"at\":0') WHERE position = 14"),
+    "no JSON": sql("UPDATE leaves SET body = '{' WHERE position = 14"),
+    "no record": sql("UPDATE leaves SET body = '{}' WHERE position = 14"),
+    "a list": sql("UPDATE leaves SET body = '[1]' WHERE position = 14"),
+    "bytes": sql("UPDATE leaves SET body = x'00ff' WHERE position = 14"),
+    "a tool definition": sql("UPDATE descriptors SET body = '{'"),
+}
+"""What some commands can still read something of."""
+
+READING = [
+    ("verify",),
+    ("checkpoint",),
+    ("show",),
+    ("show", "--json"),
+    ("keys",),
+    ("explain", "call-write"),
+    ("replay", "cnv_1"),
+    ("compare", "cnv_1", "cnv_1"),
+    ("receipt", "call-write", "-o", "OUT"),
+    ("export", "OUT"),
+    ("export", "OUT", "--format", "csv"),
+    ("erase", "--call", "call-write", "--yes"),
+]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("whole") / "state"
+    async with open_store(directory, origin="gateway.example/audit") as store:
+        for submission in signed_history():
+            await store.ledger.append(*submission)
+    return directory
+
+
+def harmed(whole: Path, tmp_path: Path, harm: Harm) -> Path:
+    state = tmp_path / "state"
+    shutil.copytree(whole, state)
+    harm(state / DATABASE)
+    return state
+
+
+def audit(state: Path, tmp_path: Path, command: tuple[str, ...]) -> Result:
+    named = [str(tmp_path / "out") if word == "OUT" else word for word in command]
+    return CliRunner().invoke(countersign, ["audit", *named, "--state", str(state)])
+
+
+@pytest.mark.parametrize("damage", WHOLE)
+def test_what_cannot_be_read_is_one_line_that_says_what_to_do(whole: Path, tmp_path: Path, damage: str) -> None:
+    harm, advice = WHOLE[damage]
+    state = harmed(whole, tmp_path, harm)
+    before = (state / DATABASE).read_bytes()
+    for command in (*READING, ("rotate-key", "--yes")):
+        refused = audit(state, tmp_path, command)
+        assert isinstance(refused.exception, GatewayError), (command, refused.exception)
+        assert advice in refused.exception.message, command
+        assert "\n" not in refused.exception.message
+        assert "no such table" not in refused.exception.message
+    assert (state / DATABASE).read_bytes() == before
+
+
+@pytest.mark.parametrize("damage", CHANGED)
+def test_no_command_ends_in_a_traceback_over_a_changed_record(whole: Path, tmp_path: Path, damage: str) -> None:
+    state = harmed(whole, tmp_path, CHANGED[damage])
+    for command in READING[:-1]:
+        result = audit(state, tmp_path, command)
+        assert result.exception is None or isinstance(result.exception, GatewayError | SystemExit), (command, result.exception)
+        if isinstance(result.exception, GatewayError):
+            assert RECOVER in result.exception.message or VERIFY in result.exception.message, (command, result.exception)
+            assert "\n" not in result.exception.message
+    told = audit(state, tmp_path, ("explain", "call-write"))
+    assert isinstance(told.exception, GatewayError), told.output
+
+
+@pytest.mark.parametrize("damage", [each for each in CHANGED if each not in ("a megabyte of payload", "a tool definition")])
+def test_a_log_that_was_changed_gets_no_new_key(whole: Path, tmp_path: Path, damage: str) -> None:
+    state = harmed(whole, tmp_path, CHANGED[damage])
+    refused = audit(state, tmp_path, ("rotate-key", "--yes"))
+    assert isinstance(refused.exception, GatewayError)
+    assert VERIFY in refused.exception.message
