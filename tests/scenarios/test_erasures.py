@@ -275,3 +275,34 @@ async def test_case_217_a_conversation_without_calls_is_in_no_file_any_more_and_
         shell = await scene.ada.agent()
         assert (await shell.call("conversations/list"))["conversations"] == []
         assert (await verdict(gateway))["sound"]
+
+
+async def test_case_240_a_conversation_that_its_person_deleted_is_erased_on_request_and_no_older_backup_brings_it_back(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    backup = str(tmp_path / "older.backup")
+    async with stage(home) as scene:
+        gateway, state = scene.gateway, scene.gateway.state
+        turn = await scene.begin()
+        await say(scene, turn, "how do I make plum-jam?")
+        await end(scene, turn)
+        assert (await gateway.run("backup", backup))[0] == 0
+        await scene.shell.call("conversations/delete", {"conversationId": turn.conversation_id})
+        await erase(gateway, "--conversation", turn.conversation_id)
+        assert files_with(state, "plum-jam") == []
+        code, said = await gateway.run("audit", "erase", "--conversation", turn.conversation_id, "--yes")
+        assert (code, "nothing is kept" in said) == (2, True), said
+
+        await scene.ada.leave()
+        assert await gateway.stop() == 0
+        code, said = await gateway.run("restore", backup, "--yes")
+        assert code == 0, said
+        assert files_with(state, "plum-jam") == []
+        await gateway.start()
+        assert (await scene.ada.sign_in()).status == 204
+        await scene.ada.open_shell()
+        shell = await scene.ada.agent()
+        assert (await shell.call("conversations/list"))["conversations"] == []
+        assert (await verdict(gateway))["sound"]

@@ -26,7 +26,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
     ],
 )
 @pytest.mark.requirement("002-74", "what the console and the command line tell of a call is what was signed")
-async def test_a_changed_record_is_named_by_the_console_and_by_the_command_line(tmp_path: Path, change: str, told: str) -> None:
+async def test_case_241_a_changed_record_is_named_by_the_console_and_by_the_command_line(
+    tmp_path: Path, change: str, told: str
+) -> None:
     async with stage(tmp_path) as scene:
         turns = [await scene.begin(), await scene.begin()]
         for turn in turns:

@@ -55,7 +55,7 @@ def plan_erasure(
             calls = subject, *_find_readings(connection, subject)
             return [each for call in calls for each in _entries(call, _find_of_call(connection, call, reason), reason, at, by)]
         case ConversationSubject():
-            return [*_plan_conversation(connection, subject, reason, at, by)]
+            return [*_plan_conversation(connection, subject, reason, at, by)] or [*_delete_again(connection, subject, reason, at)]
         case PersonSubject():
             own = select(t.conversations.c.id).where(t.conversations.c.principal_id == subject.person_id)
             conversations = [ConversationSubject(row.id) for row in connection.execute(own)]
@@ -132,6 +132,21 @@ def _plan_conversation(
         yield ConversationDeleted(at, subject.conversation_id, conversation.principal_id, reason)
         of = and_(of, _member("event") != MessageAppended.EVENT)
     yield from _entries(subject, Erasable(_positions(connection, of)), reason, at, by)
+
+
+def _delete_again(
+    connection: Connection, subject: ConversationSubject, reason: ErasureReason, at: int
+) -> Iterator[ConversationDeleted]:
+    """Of what its person deleted nothing may be left here, and an older copy of the database has it still: an entry says once
+    that it may not come back."""
+    conversation = connection.execute(select(t.conversations).where(t.conversations.c.id == subject.conversation_id)).first()
+    if conversation is None or reason is not ErasureReason.REQUESTED:
+        return
+    of = _member("conversationId") == subject.conversation_id
+    deleted = select(t.leaves.c.position).where(of, _member("event") == ConversationDeleted.EVENT).limit(2)
+    erased = select(t.leaves.c.position).where(of, _member("event") == RecordsErased.EVENT, _member("callId").is_(None))
+    if len(connection.execute(deleted).all()) < 2 and connection.execute(erased.limit(1)).first() is None:
+        yield ConversationDeleted(at, subject.conversation_id, conversation.principal_id, reason)
 
 
 def _find_readings(connection: Connection, call: CallSubject) -> Iterator[CallSubject]:

@@ -39,6 +39,13 @@ DELETE_CONVERSATION = Statement(
     update(t.conversations).where(LIVE).values(deleted_at=bindparam("deleted_at"), title="", open_turn_id=null()),
     refusal=NO_CONVERSATION,
 )
+# Also one that its person deleted before: only an older copy of the database has it still, and the journal keeps it away.
+ERASE_CONVERSATION = Statement(
+    update(t.conversations)
+    .where(t.conversations.c.id == given("id"))
+    .values(deleted_at=bindparam("deleted_at"), title="", open_turn_id=null()),
+    refusal=NO_CONVERSATION,
+)
 # A message's digest in the log goes with it: otherwise a deleted message's text could still be confirmed by its digest.
 ERASE_MESSAGE_DIGESTS = Statement(
     update(t.leaves)
@@ -75,7 +82,10 @@ def change_conversations(entry: ConversationEntry) -> Sequence[Change]:
             return (Change(RENAME_CONVERSATION, {"of_id": entry.id, "title": entry.title}),)
         case ConversationDeleted():
             return (
-                Change(DELETE_CONVERSATION, {"of_id": entry.id, "deleted_at": entry.at}),
+                Change(
+                    DELETE_CONVERSATION if entry.erased is None else ERASE_CONVERSATION,
+                    {"of_id": entry.id, "deleted_at": entry.at},
+                ),
                 Change(ERASE_MESSAGE_DIGESTS, {"of_id": entry.id}),
                 Change(DELETE_MESSAGES, {"of_id": entry.id}),
                 Change(DELETE_KEPT_TEXTS, {"of_id": entry.id}),
