@@ -10,7 +10,7 @@ The work is bounded for each word that is found, and no word inside of a value i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
@@ -48,7 +48,7 @@ _NAMES: Final = (
     _name("secret", before=r"(?:client|api|app|jwt|session|shared|webhook|django|consumer|oauth)[ _-]?", strong=True),
     _name("token", before=_OF_TOKENS, strong=True),
     _name("token", before=_OF_TOKENS, rest="s", strong=False),
-    _name("token", before=r"(?<!page)(?<!next)(?<!continuation)(?<!page[_-])(?<!next[_-])(?<!continuation[_-])", strong=False),
+    _name("token", before=r"(?<!page)(?<!next)(?<!continuation)(?<!page[ _-])(?<!next[ _-])(?<!continuation[ _-])", strong=False),
     _name("secret", strong=False),
     _name("credential", rest="s?", strong=False),
     _name("creds", before=_START, strong=False),
@@ -58,6 +58,7 @@ _NAMES: Final = (
     _name("psk", before=_START, strong=False),
 )
 _WORDS: Final = mark_words(dict.fromkeys(name.word for name in _NAMES))
+_LONGEST_WORD: Final = max(len(name.word) for name in _NAMES)
 
 _HARMLESS: Final = "lighthouse"
 """A value that only goes where any value would."""
@@ -87,6 +88,9 @@ _BARE = rf"""(?<!["'`]){_BARE_CHARACTER}{{%d,{_LONGEST}}}+(?![(\[])"""
 _MADE_UP = rf"(?={_BARE_CHARACTER}{{0,80}}?(?:\d|[#!%^*+$~]))(?={_BARE_CHARACTER}{{0,80}}?[A-Za-z])"
 """A digit or an unusual sign, and a letter: what prose and code seldom have."""
 
+_NAME_WITH_NUMBER = r"[A-Za-z][A-Za-z_-]{0,63}+\d{0,4}"
+"""`sha256`, `address2`."""
+
 _WORDS_JOINED = r"(?=(?:[A-Za-z]{3,12}-){2}[A-Za-z]{3,12}(?![\w-]))"
 """Three words with hyphens between, as passphrases are made."""
 
@@ -110,7 +114,13 @@ _FOLLOWS: Final = (
         rf"""(?<!/passwd)["']?[,\s]{{1,40}}["']?(?i:value|content|text|val|default)["']?[ \t]{{0,8}}[:=][ \t]{{0,8}}["']?"""
         rf"""(?!{_REFERENCE})([^\s"'<>]{{4,{_LONGEST}}}+)"""
     ),
-    rf"""["'][ \t]{{0,8}},\s{{0,32}}["'](?:Bearer |Basic )?{_MADE_UP}([^\s"'<>]{{4,{_LONGEST}}}+)(?=["'])""",
+    # One of them or more, in a list of their own or not.
+    (
+        rf"""["'][ \t]{{0,8}},\s{{0,32}}(?:\[\s{{0,32}}|\{{\s{{0,32}}["']\w{{1,32}}["'][ ]?:[ ]?)?["']"""
+        rf"""(?:Bearer |Basic )?{_MADE_UP}"""
+        rf"""([^\s"'<>]{{4,{_LONGEST}}}+(?:["'][ \t]{{0,8}},\s{{0,32}}["']{_MADE_UP}(?!{_NAME_WITH_NUMBER}["'])"""
+        rf"""[^\s"'<>]{{6,{_LONGEST}}}+(?=["'])(?!["'][ \t]{{0,8}}:)){{0,31}}+)(?=["'])"""
+    ),
     rf"""\([ \t]{{0,8}}["']{_MADE_UP}([^\s"'<>]{{4,{_LONGEST}}}+)(?=["'])""",
     rf""">[ \t]{{0,8}}(?!{_REFERENCE})([^\s<>]{{4,{_LONGEST}}}+)[ \t]{{0,8}}(?=<)""",
     # In a cell beside it, or in a list of them, which goes whole.
@@ -151,22 +161,31 @@ def _after_weak() -> re.Pattern[str]:
     )
 
 
+_CURSOR: Final = re.compile(r"(?i:page|next|continuation)$")
+"""What makes a token a cursor, which a caller needs to read on: `nextPageToken`."""
+
 _AFTER_OPTION: Final = re.compile(rf"""[ \t]{{1,8}}+["']?(?!{_REFERENCE}|-)([^\s"'|;&]{{4,{_LONGEST}}}+)""")
+_CURSOR: Final = re.compile(r"(?i:page|next|continuation)$")
+"""What makes a token a cursor, which a caller needs to read on: `nextPageToken`."""
+
 _OPTION: Final = re.compile(r"(?:^|\s)--?[a-zA-Z][\w-]{0,20}$|(?:^|\s)--?$")
 _REST: Final = re.compile(rf"{_BARE_CHARACTER}*+")
 
 
-def find_named(text: str, lowered: MarkedText) -> Iterator[tuple[int, int]]:
-    """Where the values of named credentials stand, in order of place. `lowered` is the text in lower case."""
+def find_words(text: str, lowered: MarkedText) -> list[int]:
+    """Where words stand that names of credentials have in them, in order. `lowered` is the text in lower case."""
     # A few letters become two, and places would not be those of the text any more.
     marked = lowered if len(lowered.text) == len(text) else mark_text(text.translate(_ASCII_LOWER))
-    folded = marked.text
-    places = sorted(place for marker in _WORDS if marker.rare in marked.rare for place in _find_all(folded, marker.word))
+    return sorted(place for marker in _WORDS if marker.rare in marked.rare for place in _find_all(marked.text, marker.word))
+
+
+def find_named(text: str, places: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Where the values of named credentials stand, in order of place. `places` are those of `find_words`."""
     end = 0
     for place in places:
         if place < end:
             continue
-        found = _find_value(text, folded, place)
+        found = _find_value(text, place)
         if found is not None:
             start, end = found
             # A bare value is judged by its beginning and goes whole.
@@ -179,17 +198,18 @@ def find_named(text: str, lowered: MarkedText) -> Iterator[tuple[int, int]]:
 def names_any_value(name: str) -> bool:
     """Whether a member of that name is a credential whatever its value looks like, by the names that are known in texts."""
     said = f'"{name[-_LOOK_BACK * 2 :]}": "{_HARMLESS}"'
-    return any(end == len(said) - 1 for _, end in find_named(said, mark_text(said.lower())))
+    return any(end == len(said) - 1 for _, end in find_named(said, find_words(said, mark_text(said.lower()))))
 
 
-def _find_value(text: str, folded: str, place: int) -> tuple[int, int] | None:
+def _find_value(text: str, place: int) -> tuple[int, int] | None:
     before = text[max(0, place - _LOOK_BACK) : place]
+    folded = text[place : place + _LONGEST_WORD].translate(_ASCII_LOWER)
     for name in _NAMES:
-        if not folded.startswith(name.word, place):
+        if not folded.startswith(name.word):
             continue
         rest = name.rest.match(text, place)
         # A capital inside of a word begins a new one: `dbPass`.
-        begins = text[place].isupper() and before[-1:].islower() and not name.strong
+        begins = text[place].isupper() and before[-1:].islower() and not name.strong and _CURSOR.search(before) is None
         if rest is None or not (begins or name.before.search(before)):
             continue
         after = (_after_strong() if name.strong else _after_weak()).match(text, rest.end())

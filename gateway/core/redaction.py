@@ -10,16 +10,18 @@ Detection is not complete: docs/LIMITATIONS.md says what it misses.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
 
 from gateway.core.canonical import MAX_DEPTH, Json, canonical_bytes
+from gateway.core.credential_columns import find_columns
+from gateway.core.credential_names import NAMES_OF_VALUES, credential_kind, kinds_in_pairs, paired_kind
 from gateway.core.errors import MalformedJson
 from gateway.core.look_alikes import as_read
 from gateway.core.markers import MarkedText, mark_text
-from gateway.core.named_secrets import COMMANDS, find_named, names_any_value
+from gateway.core.named_secrets import COMMANDS, find_named, find_words
 from gateway.core.secret_tokens import TOKENS, PatternSet, secret_pattern
 
 
@@ -198,7 +200,9 @@ def _find_visible(text: str, classes: Collection[str]) -> list[_Finding]:
     if RedactionClass.SECRETS in classes:
         findings += _find_private_keys(text)
         findings += _find_patterns(_SECRETS, text, exact, folded)
-        findings += [_Finding(start, end, "password") for start, end in find_named(text, folded)]
+        words = find_words(text, folded)
+        findings += [_Finding(start, end, "password") for start, end in find_named(text, words)]
+        findings += [_Finding(start, end, kind) for start, end, kind in find_columns(text, words)]
     if RedactionClass.PII in classes:
         findings += _find_patterns(_PERSONAL, text, exact, folded)
         findings += _find_numbers("card-number", _CARD, _longest_card, text)
@@ -275,43 +279,6 @@ def _disjoint(findings: list[_Finding]) -> Iterator[_Finding]:
 
 # ── structured values ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-_NAMES_OF_CREDENTIALS = (
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "apikey",
-    "accesskey",
-    "secretkey",
-    "privatekey",
-    "signingkey",
-    "authorization",
-    "credential",
-    "credentials",
-    "cookie",
-    "cookies",
-    "token",
-    *("passwords", "passwds", "passphrases", "apikeys", "accesskeys", "secretkeys", "privatekeys", "signingkeys"),
-    *("accesstokens", "refreshtokens", "sessiontokens", "authtokens", "apitokens", "bearertokens", "clientsecrets"),
-)
-"""Ends of member names, in lower case and without punctuation, whose values are credentials whatever they look like."""
-
-_NAMES_OF_NAMES = frozenset({"name", "key", "k", "id", "field", "label", "variable"})
-_NAMES_OF_VALUES = frozenset({"value", "content", "text", "val", "v", "default"})
-"""Members that hold a name, and beside it its value."""
-
-_SHORT_NAMES = frozenset({"pass", "pw", "pwd", "psk", "creds"})
-"""Whole names, or the last words of names, that are credentials; words end in them too (`compass`)."""
-
-_LAST_WORD = re.compile(r"(?:^|[^A-Za-z]|(?<=[a-z])(?=[A-Z]))([A-Za-z][a-z]*|[A-Z]+)$")
-
-_NAME_IN_PAIR = re.compile(r"[\w.-]{2,64}")
-_PLAIN_WORD = re.compile(r"[A-Za-z][A-Za-z_-]*+|x-[\w-]*+", re.IGNORECASE)
-"""What stands beside a name in a list of names (`["username", "password", "created_at"]`) and is no value of it."""
-
-_NOT_CREDENTIALS = ("pagetoken", "continuationtoken", "nexttoken")
-"""Names with such an ending that are no credentials: a caller needs them to read on."""
-
 
 def _redact_json(value: Json, classes: Collection[str], *, depth: int, under: str | None) -> RedactedJson:
     """`under` is the kind of credential that the nearest member name indicates, None if it indicates none."""
@@ -326,7 +293,7 @@ def _redact_json(value: Json, classes: Collection[str], *, depth: int, under: st
             return _redact_string(value, classes, under)
         case list() | tuple():
             listed = cast("list[Json]", value)
-            kinds = _kinds_in_pairs(listed) if under is None and RedactionClass.SECRETS in classes else dict[int, str]()
+            kinds = kinds_in_pairs(listed) if under is None and RedactionClass.SECRETS in classes else dict[int, str]()
             items = [
                 _redact_json(item, classes, depth=depth + 1, under=kinds.get(place, under)) for place, item in enumerate(listed)
             ]
@@ -347,47 +314,13 @@ def _redact_string(text: str, classes: Collection[str], under: str | None) -> Re
 def _redact_members(members: Mapping[Json, Json], classes: Collection[str], depth: int, under: str | None) -> RedactedJson:
     count = 0
     redacted: dict[str, Json] = {}
-    paired = _paired_kind(members) if RedactionClass.SECRETS in classes else None
+    paired = paired_kind(members) if RedactionClass.SECRETS in classes else None
     for name, member in members.items():
         shown = redact_text(str(name), classes)
-        kind = under or (_credential_kind(str(name)) if RedactionClass.SECRETS in classes else None)
-        if kind is None and str(name).lower() in _NAMES_OF_VALUES:
+        kind = under or (credential_kind(str(name)) if RedactionClass.SECRETS in classes else None)
+        if kind is None and str(name).lower() in NAMES_OF_VALUES:
             kind = paired
         value = _redact_json(member, classes, depth=depth + 1, under=kind)
         redacted[shown.text] = value.value
         count += shown.count + value.count
     return RedactedJson(redacted, count)
-
-
-def _paired_kind(members: Mapping[Json, Json]) -> str | None:
-    """What `{"name": "password", "value": …}` says that its value is."""
-    names = [member for name, member in members.items() if str(name).lower() in _NAMES_OF_NAMES and isinstance(member, str)]
-    return next((kind for kind in map(_credential_kind, names) if kind is not None), None)
-
-
-def _kinds_in_pairs(items: Sequence[Json]) -> Mapping[int, str]:
-    """Which items are values: of `["password", …]`, and of names and values in turn, as HTTP libraries list headers."""
-    kinds: dict[int, str] = {}
-    if len(items) % 2:
-        return kinds
-    for place in range(0, len(items), 2):
-        name, value = items[place], items[place + 1]
-        if not isinstance(name, str) or not isinstance(value, str) or _NAME_IN_PAIR.fullmatch(name) is None:
-            continue
-        kind = _credential_kind(name)
-        if kind is not None and _PLAIN_WORD.fullmatch(value) is None:
-            kinds[place + 1] = kind
-    return kinds
-
-
-def _credential_kind(name: str) -> str | None:
-    name = as_read(name)
-    bare = "".join(filter(str.isalnum, name)).lower()
-    if bare.endswith(_NOT_CREDENTIALS) or "[redacted:" in name:
-        return None
-    last = _LAST_WORD.search(name)
-    if last is not None and last[1].lower() in _SHORT_NAMES:
-        return "password"
-    if (known := next((known for known in _NAMES_OF_CREDENTIALS if bare.endswith(known)), None)) is not None:
-        return known
-    return "password" if names_any_value(name) else None

@@ -103,6 +103,12 @@ def test_lists_of_names_stay(value: Json) -> None:
         "'cookie', 'a=",
         "password lautet ",
         "password für ",
+        "user,password\n",
+        "user,password\na\n",
+        "password,",
+        'user,password\n"',
+        '"password",["a1bcdef","',
+        '"password","a1bcdef",',
     ],
 )
 def test_hostile_repetition_is_read_in_one_go(unit: str) -> None:
@@ -139,3 +145,66 @@ def test_a_member_goes_under_every_name_that_texts_know(name: str) -> None:
 @pytest.mark.parametrize("name", ["passport", "passengers", "primary_key", "public_key", "nextPageToken", "passwordPolicy"])
 def test_a_member_whose_name_is_like_one_of_a_credential_stays(name: str) -> None:
     assert redact_json({name: "plain"}, ("secrets",)).value == {name: "plain"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"user,password\nada,{SECRET}\nbob,hunter\n",
+        f'user;password;role\r\nada;"{SECRET}";admin\r\nbob;hunter;user\r\n',
+        f"id\tapi_key\n1\t{SECRET}\n2\thunter",
+        f"made at noon\n\nname, secret\nada, {SECRET}\nbob, hunter-and-prey\n",
+        f'"user","password"\n"a, b","{SECRET}"\nbob,hunter\n',
+    ],
+)
+def test_case_242_a_column_under_the_name_of_a_credential_goes_as_a_whole(text: str) -> None:
+    shown = redact_text(text, SECRETS).text
+    assert SECRET not in shown
+    assert "hunter" not in shown
+    assert len(shown.splitlines()) == len(text.splitlines())
+    assert redact_text(shown, SECRETS).text == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "user,password,role\nada,required,string\n",
+        "column,token\nthe,12\ncats2,9\n",
+        "key,value\ncolour,Xk9!vTq2pL\n",
+        "user,password\nada,Xk9!vTq2pL,three\n",
+        "user, password and the rest\nada, Xk9!vTq2pL\n",
+        "password_hint,user\nthe dog2,ada\n",
+    ],
+)
+def test_tables_without_credentials_stay(text: str) -> None:
+    assert redact_text(text, SECRETS).text == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["password", [SECRET]],
+        ["password", {"value": SECRET}],
+        ["user", "password", SECRET],
+        ["password", SECRET, f"{SECRET}3"],
+        ["id", "ada", "api_key", SECRET, "admin"],
+    ],
+)
+def test_case_242_what_looks_made_up_behind_a_name_goes_from_any_list(value: Json) -> None:
+    text = str(value).replace("'", '"')
+    assert SECRET not in str(redact_json(value, SECRETS).value)
+    assert SECRET not in redact_text(text, SECRETS).text
+    assert redact_json(["password", ["can't be blank", "is too short"], "sha256"], SECRETS).count == 0
+
+
+@pytest.mark.parametrize("name", ["nextPageToken", "next_page_token", "next page token", "continuationToken", "NextToken"])
+def test_a_cursor_stays_in_texts_as_in_data(name: str) -> None:
+    assert redact_json({name: SECRET}, SECRETS).count == 0
+    for text in (f"{name}: {SECRET}", f'"{name}": "{SECRET}"', f"{name}={SECRET}"):
+        assert redact_text(text, SECRETS).text == text
+
+
+@pytest.mark.parametrize("name", ["accessToken", "pageAccessToken", "next_access_token"])
+def test_a_token_that_only_sounds_like_a_cursor_goes_from_texts_as_from_data(name: str) -> None:
+    assert redact_json({name: SECRET}, SECRETS).count == 1
+    assert redact_text(f"{name}: {SECRET}", SECRETS).count == 1
