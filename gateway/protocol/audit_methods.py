@@ -176,7 +176,8 @@ class RuleWords(Wire):
 class CallDetails(Wire):
     """Everything that is on record of a call, as it was then. `entries` are its records, oldest first. `definition` is the
     tool's own from the snapshot, `offered` all that the turn had. `request` is what the person wrote last in that turn, as
-    the tab says; absent where it is not kept."""
+    the tab says; absent where it is not kept. `turn_model_id` is the model that the turn began with, which need not be the one
+    that proposed the call."""
 
     call: WireAuditedCall
     entries: tuple[AuditEntry, ...]
@@ -186,6 +187,7 @@ class CallDetails(Wire):
     offered: tuple[VisibleTool, ...] | None = None
     title: FreeText | None = None
     request: FreeText | None = None
+    turn_model_id: FreeText | None = None
 
 
 class AuditSpan(Wire):

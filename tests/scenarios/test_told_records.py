@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.person import Turn
 from tests.harness.socket import RpcError
+from tests.scenarios.conftest import Scene
 from tests.scenarios.staging import stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -50,3 +52,18 @@ async def test_case_241_a_changed_record_is_named_by_the_console_and_by_the_comm
         for command in (("explain", "peek-1", "--conversation", first), ("compare", first, second)):
             code, output = await scene.gateway.run("audit", *command)
             assert (code, told.format(index) in output) == (2, True), output
+
+
+@pytest.mark.requirement("002-72", "the console and the command line name the same model for a call")
+async def test_a_call_without_a_token_is_told_with_the_model_of_its_turn_in_both_places(scene: Scene) -> None:
+    opened = await scene.shell.call("conversations/open")
+    conversation = opened["conversation"]["id"]
+    begun = await scene.shell.call("turns/begin", {"conversationId": conversation, "modelId": "model-7"})
+    turn = Turn(scene.shell, conversation, begun["snapshot"])
+    assert (await turn.invoke("peek", {"what": "milk"}, "peek-7"))["outcome"] == "ok"
+    found = await scene.console.call("audit/calls", {"filter": {"conversationId": conversation}})
+    assert "modelId" not in found["calls"][0]
+    details = await scene.console.call("audit/call", {"position": found["calls"][0]["position"]})
+    assert details["turnModelId"] == "model-7"
+    code, output = await scene.gateway.run("audit", "explain", "peek-7", "--conversation", conversation)
+    assert (code, "the turn began with `model-7`" in output) == (0, True), output

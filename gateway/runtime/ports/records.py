@@ -232,6 +232,10 @@ class AuditRecords(Protocol):
         """What the person wrote in a turn, as the tab says: its message and what was added later; None where nothing is kept."""
         ...
 
+    async def model_of_turn(self, conversation_id: str, turn_id: str) -> str | None:
+        """The model that a turn began with; None where it named none."""
+        ...
+
     async def audit_size(self) -> int: ...
     async def checkpoint(self) -> str | None:
         """The newest signed checkpoint, as a note; None before the first."""

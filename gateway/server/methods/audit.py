@@ -154,6 +154,7 @@ class AuditMethods:
             offered=views.view_offered(snapshot),
             title=None if conversation is None else conversation.title,
             request=await records.request_of(call.conversation_id, call.turn_id),
+            turn_model_id=await records.model_of_turn(call.conversation_id, call.turn_id),
         )
 
     async def tell_background(self, caller: ConsoleCaller, approval: Approval) -> console_methods.QuestionBackground | None:

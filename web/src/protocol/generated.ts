@@ -1505,7 +1505,8 @@ export interface AuditedCallRef {
 /**
  * Everything that is on record of a call, as it was then. `entries` are its records, oldest first. `definition` is the
  * tool's own from the snapshot, `offered` all that the turn had. `request` is what the person wrote last in that turn, as
- * the tab says; absent where it is not kept.
+ * the tab says; absent where it is not kept. `turn_model_id` is the model that the turn began with, which need not be the one
+ * that proposed the call.
  */
 export interface CallDetails {
   call: AuditedCall;
@@ -1518,6 +1519,7 @@ export interface CallDetails {
   rules: RuleWords[];
   snapshotDigest?: string;
   title?: string;
+  turnModelId?: string;
 }
 /**
  * A call as the log tells it. `position` is that of its first record; `outcome` is `open` while it waits or runs. `tool`
@@ -1838,7 +1840,8 @@ export interface AuditModels {
 }
 /**
  * What was used of a model. `modelId` is absent for turns and calls that named none. `seconds` are those in which it
- * answered, `requests` those through the gateway; `callsPerTurn` is absent without a turn.
+ * answered, `requests` those through the gateway; `callsRan` are the calls whose tool was started, whatever came of it;
+ * `callsPerTurn` is absent without a turn.
  */
 export interface ModelUseView {
   calls: number;

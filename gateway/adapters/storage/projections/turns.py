@@ -125,6 +125,10 @@ class TurnReader(Reader):
         found = await self._list(written.order_by(t.messages.c.position), lambda row: str(row.content))
         return "\n\n".join(found) or None
 
+    async def model_of_turn(self, conversation_id: str, turn_id: str) -> str | None:
+        of_turn = t.turns.c.conversation_id == conversation_id, t.turns.c.id == turn_id
+        return next(iter(await self._list(select(t.turns.c.model_id).where(*of_turn), lambda row: row.model_id)), None)
+
     async def unfinished_turns(self) -> Sequence[UnfinishedTurn]:
         opened = select(t.conversations.c.id.label("conversation_id"), t.turns.c.id, t.turns.c.suspended_at).join_from(
             t.conversations, t.turns, t.turns.c.id == t.conversations.c.open_turn_id

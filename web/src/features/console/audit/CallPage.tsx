@@ -127,14 +127,31 @@ function Section({ title, children }: { readonly title: string; readonly childre
   );
 }
 
-function happened({ call, title }: CallDetails): readonly Row[] {
+/** Which model proposed it, in the same cases as `audit explain`: the gateway's own word, the loop's, the turn's, or nobody's. */
+function proposer({ call, entries, turnModelId }: CallDetails): ReactNode {
+  if (call.modelId !== undefined) return <VisibleText text={call.modelId} />;
+  const claimed = (entries[0]?.payload?.model as { readonly id?: unknown } | null | undefined)?.id;
+  if (typeof claimed === "string" && claimed !== "") {
+    return (
+      <>
+        {t`one that called itself this, which nothing confirms:`} <VisibleText text={claimed} />
+      </>
+    );
+  }
+  if (turnModelId === undefined) return t`none on record: a person may have typed it`;
+  return (
+    <>
+      {t`none of its own on record; the turn began with`} <VisibleText text={turnModelId} />
+    </>
+  );
+}
+
+function happened(details: CallDetails): readonly Row[] {
+  const { call, title } = details;
   const conversation = paths.auditOf(call.conversationId);
   return rows([
     [t`Asked for by`, <VisibleText key="by" text={call.principalName} prose />],
-    [
-      t`Proposed by model`,
-      call.modelId === undefined ? t`not known to the gateway` : <VisibleText key="model" text={call.modelId} />,
-    ],
+    [t`Proposed by model`, proposer(details)],
     [
       t`Conversation`,
       <Link key="conversation" href={conversation}>
