@@ -25,7 +25,7 @@ from gateway.adapters.storage.keys import (
 )
 from gateway.adapters.storage.mark import MarkFile
 from gateway.adapters.storage.migration import migrate
-from gateway.adapters.storage.readable import explain, require_readable, require_some_database
+from gateway.adapters.storage.readable import explain, require_readable
 from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_writing
 from gateway.core.checkpoint import KEY_SIZE, SigningKey, VerificationKey
 from gateway.core.errors import GatewayError, LedgerUnavailable, Misconfigured
@@ -47,10 +47,11 @@ def rotate_key(folder: Path, at: int) -> Rotated:
 
     The log is checked as before a start. Raises GatewayError; the old key stays then.
     """
-    require_some_database(folder)
-    with checking(folder) as connection:
-        # Of a newer version nothing is read that a record could be counted by.
-        require_readable(connection)
+    path = folder / DATABASE
+    if path.is_file() and path.stat().st_size:
+        with checking(folder) as connection:
+            # Of a newer version nothing is read that a record could be counted by.
+            require_readable(connection)
     frontier = check_state(folder, "")
     if frontier.size == 0:
         raise Misconfigured("nothing is on record yet, so there is no key to change")
