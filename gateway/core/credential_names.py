@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 from gateway.core.canonical import Json
 from gateway.core.look_alikes import as_read
@@ -69,7 +70,7 @@ def kinds_in_pairs(items: Sequence[Json]) -> Mapping[int, str]:
     kind: str | None = None
     for place, item in enumerate(items):
         if not isinstance(item, str):
-            if kind is not None and isinstance(item, list | tuple | dict) and _holds_made_up(item):
+            if kind is not None and _holds_made_up(item):
                 kinds[place] = kind
             kind = None
             continue
@@ -96,8 +97,14 @@ def _is_value(text: str) -> bool:
     return _PLAIN_WORD.fullmatch(text) is None
 
 
-def _holds_made_up(nested: Collection[Json]) -> bool:
-    inside = nested.values() if isinstance(nested, Mapping) else nested
+def _holds_made_up(nested: Json) -> bool:
+    match nested:
+        case dict():
+            inside = cast("Mapping[Json, Json]", nested).values()
+        case list() | tuple():
+            inside = cast("Sequence[Json]", nested)
+        case _:
+            return False
     return any(isinstance(each, str) and looks_made_up(each) for each in inside)
 
 

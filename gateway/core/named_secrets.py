@@ -165,9 +165,6 @@ _CURSOR: Final = re.compile(r"(?i:page|next|continuation)$")
 """What makes a token a cursor, which a caller needs to read on: `nextPageToken`."""
 
 _AFTER_OPTION: Final = re.compile(rf"""[ \t]{{1,8}}+["']?(?!{_REFERENCE}|-)([^\s"'|;&]{{4,{_LONGEST}}}+)""")
-_CURSOR: Final = re.compile(r"(?i:page|next|continuation)$")
-"""What makes a token a cursor, which a caller needs to read on: `nextPageToken`."""
-
 _OPTION: Final = re.compile(r"(?:^|\s)--?[a-zA-Z][\w-]{0,20}$|(?:^|\s)--?$")
 _REST: Final = re.compile(rf"{_BARE_CHARACTER}*+")
 

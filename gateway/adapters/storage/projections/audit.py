@@ -46,8 +46,8 @@ def select_leaves(query: AuditQuery) -> Select[Any]:
 def read_audit_row(row: ARow) -> AuditRow:
     """The hash is computed, not copied: what is shown is what the tree would have to hold."""
     body = orjson.loads(row.body)
-    # Every record has both, and whoever reads one relies on it.
-    str(body["event"]), int(body["at"])
+    if not isinstance(body["event"], str) or not isinstance(body["at"], int):
+        raise TypeError("every record has both, and whoever reads one relies on it")
     return AuditRow(
         index=row.position,
         hash=leaf_hash(row.body.encode()).hex(),
