@@ -261,34 +261,6 @@ describe("the page of one call", () => {
     expect(screen.getByText(/No rule of the policy decided/)).toBeDefined();
   });
 
-  test.each<[string, Partial<CallDetails>, string]>([
-    [
-      "the model whose token the gateway gave",
-      { call: call(7, { modelId: "model-1" }), turnModelId: "model-2" },
-      "model-1",
-    ],
-    [
-      "what a loop without that token called its model",
-      {
-        entries: [{ index: 1, hash: "aa", body: {}, payload: { model: { id: "model-3" } } }],
-        turnModelId: "model-2",
-      },
-      "one that called itself this, which nothing confirms: model-3",
-    ],
-    [
-      "the model that its turn began with",
-      { turnModelId: "model-2" },
-      "none of its own on record; the turn began with model-2",
-    ],
-    ["that a person may have typed it", {}, "none on record: a person may have typed it"],
-  ])("tells as the command line does who proposed it: %s", async (_case, changes, told) => {
-    requirement("002-72", "the console and the command line name the same model for a call");
-    gateway.handlers["audit/call"] = () => ({ call: call(7), entries: [], rules: [], ...changes });
-    openConsole(gateway, "/audit/calls/7");
-    const name = await screen.findByText("Proposed by model");
-    expect(name.parentElement?.textContent).toContain(told);
-  });
-
   test("erases what is kept of the call once an operator confirms it, and says why it could not", async () => {
     requirement("002-74", "an operator erases what is kept of a call on its page");
     gateway.handlers["audit/call"] = () => details;

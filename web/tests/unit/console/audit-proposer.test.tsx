@@ -1,0 +1,64 @@
+// @vitest-environment jsdom
+import { cleanup, screen } from "@testing-library/react";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { AuditedCall, CallDetails } from "../../../src/protocol/generated.ts";
+import { requirement } from "../../requirement.ts";
+import { prepareDocument } from "../ui/document.ts";
+import { FakeGateway } from "./fake-gateway.ts";
+import { openConsole } from "./open-console.tsx";
+
+beforeAll(prepareDocument);
+
+let gateway: FakeGateway;
+
+beforeEach(() => {
+  gateway = new FakeGateway();
+  localStorage.clear();
+});
+afterEach(cleanup);
+
+const call = (position: number, changes: Partial<AuditedCall> = {}): AuditedCall => ({
+  position,
+  conversationId: "cnv_1",
+  callId: `call_${position}`,
+  turnId: "trn_1",
+  turnIndex: 0,
+  at: `2026-11-21T09:00:${String(position).padStart(2, "0")}.000Z`,
+  principalId: "usr_ada",
+  principalName: "Ada",
+  tool: "write_file",
+  outcome: "ok",
+  decision: "consented",
+  rules: ["workspace.write"],
+  answer: "approved",
+  approverName: "Grace",
+  ...changes,
+});
+
+test.each<[string, Partial<CallDetails>, string]>([
+  [
+    "the model whose token the gateway gave",
+    { call: call(7, { modelId: "model-1" }), turnModelId: "model-2" },
+    "model-1",
+  ],
+  [
+    "what a loop without that token called its model",
+    {
+      entries: [{ index: 1, hash: "aa", body: {}, payload: { model: { id: "model-3" } } }],
+      turnModelId: "model-2",
+    },
+    "one that called itself this, which nothing confirms: model-3",
+  ],
+  [
+    "the model that its turn began with",
+    { turnModelId: "model-2" },
+    "none of its own on record; the turn began with model-2",
+  ],
+  ["that a person may have typed it", {}, "none on record: a person may have typed it"],
+])("tells as the command line does who proposed it: %s", async (_case, changes, told) => {
+  requirement("002-72", "the console and the command line name the same model for a call");
+  gateway.handlers["audit/call"] = () => ({ call: call(7), entries: [], rules: [], ...changes });
+  openConsole(gateway, "/audit/calls/7");
+  const name = await screen.findByText("Proposed by model");
+  expect(name.parentElement?.textContent).toContain(told);
+});
