@@ -10,7 +10,18 @@ from typing import Any, Final, TypeAlias
 from unittest.mock import patch
 
 from eval.contenders import Guard
-from gateway.agent import action_schema, answers, chained_lane, choosing, json_lane, native_lane, prompts, provenance, runner
+from gateway.agent import (
+    action_schema,
+    answers,
+    chained_lane,
+    choosing,
+    json_lane,
+    native_lane,
+    prompts,
+    provenance,
+    runner,
+    wording,
+)
 from gateway.agent.messages import Tool
 from gateway.agent.repair import RepairDialogue
 
@@ -59,11 +70,13 @@ _SEAMS: Final[Mapping[Guard, Sequence[_Seam]]] = {
     ),
     Guard.FIGURES: ((answers, "asks_for_figure", _always(False)),),
     Guard.DOUBT: (
-        (json_lane, "is_echo", _always(False)),
-        (json_lane, "repeats_question", _always(False)),
-        (json_lane, "is_unfounded", _always(False)),
-        (json_lane, "has_wrong_number", _always(False)),
-        (json_lane, "missed_quote", _always(None)),
+        *(
+            (module, name, _always(False))
+            for module in (json_lane, wording)
+            for name in ("is_echo", "repeats_question", "has_wrong_number")
+        ),
+        (wording, "is_unfounded", _always(False)),
+        (wording, "missed_quote", _always(None)),
     ),
     Guard.VALUES: ((json_lane, "complete", _first), (chained_lane, "complete", _first)),
     Guard.COPIED: ((action_schema, "choices_for", _always(None)),),
