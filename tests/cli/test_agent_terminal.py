@@ -84,14 +84,13 @@ async def test_a_terminal_that_cannot_go_back_gets_plain_lines(tmp_path: Path) -
 
 async def test_the_terminal_is_given_back_as_it_was(tmp_path: Path) -> None:
     async with agent_command(tmp_path) as at, at.open_terminal() as ada:
-        before = ada.modes()
         await ada.expect("you> ")
-        assert ada.modes() != before
+        assert ada.modes() != ada.given
         ada.type("half a line")
         await ada.expect("half a line")
         ada.process.terminate()
         assert await ada.wait() == 130
-        assert ada.modes() == before
+        assert ada.modes() == ada.given
         assert ada.output.count("\x1b[?2004h") == ada.output.count("\x1b[?2004l") == 1
 
 

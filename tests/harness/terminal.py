@@ -103,10 +103,11 @@ class AgentCommand:
     async def open_terminal(self, *arguments: str, out: int | None = None) -> AsyncGenerator[TerminalSession]:
         """Run at a pseudo-terminal. `out` redirects standard output."""
         master, slave = os.openpty()
+        given = _modes(master)
         process = await preloaded.start_at(slave, self.command(*arguments), cwd=self.home, env=self.environment(), stdout=out)
         os.close(slave)
         os.set_blocking(master, False)
-        sitting = TerminalSession(process, master)
+        sitting = TerminalSession(process, master, given)
         loop = asyncio.get_running_loop()
         loop.add_reader(master, sitting.read)
         try:
@@ -119,12 +120,18 @@ class AgentCommand:
             os.close(master)
 
 
+def _modes(terminal: int) -> list[object]:
+    return termios.tcgetattr(terminal)[:4]
+
+
 @dataclass
 class TerminalSession:
     """A person at the terminal."""
 
     process: Process
     _master: int
+    given: list[object]
+    """The terminal's attributes before the program began."""
     output: str = ""
     _seen: int = 0
     _said: asyncio.Event = field(default_factory=asyncio.Event)
@@ -159,7 +166,7 @@ class TerminalSession:
 
     def modes(self) -> list[object]:
         """The terminal's attributes."""
-        return termios.tcgetattr(self._master)[:4]
+        return _modes(self._master)
 
     def interrupt(self) -> None:
         """What Ctrl-C does where the terminal's own handling is out of the way."""
