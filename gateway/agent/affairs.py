@@ -111,7 +111,7 @@ def own_queries(wish: str) -> list[str]:
     """What to look for, the surest first, to answer a question about the person's own affairs; nothing for any other wish."""
     question = question_in(wish)
     words = words_of(question)
-    if not _is_one_question(words):
+    if not is_one_question(words):
         return []
     if _asks_tasks(words):
         return list(TASKS)
@@ -136,7 +136,7 @@ def doubtful_query(wish: str) -> str:
     question = question_in(wish)
     words = words_of(question)
     if (
-        not _is_one_question(words)
+        not is_one_question(words)
         or any(word.bare in _WORLD for word in words)
         or _opener([word.bare for word in words]) == "how"
     ):
@@ -157,7 +157,7 @@ def apart_query(wish: str) -> str:
     question = question_in(wish)
     words = words_of(question)
     bare = [word.bare for word in words]
-    if not _is_one_question(words) or len(bare) < _SHORT or not _WORLD.isdisjoint(bare) or not _WORLD_VERBS.isdisjoint(bare):
+    if not is_one_question(words) or len(bare) < _SHORT or not _WORLD.isdisjoint(bare) or not _WORLD_VERBS.isdisjoint(bare):
         return ""
     is_ours = bare[0] == "how" and bare[1] in ("do", "did") and bare[2] == "we"
     is_of_one = bare[0] in _NAMING and bare[1] not in _ENDS and bare[2] in ("does", "has")
@@ -172,7 +172,7 @@ def kept_query(wish: str) -> str:
     question = question_in(wish)
     words = words_of(question)
     bare = [word.bare for word in words]
-    if not _is_one_question(words) or not _UNSETTLED.isdisjoint(bare) or _asks_why(words):
+    if not is_one_question(words) or not _UNSETTLED.isdisjoint(bare) or _asks_why(words):
         return ""
     # Where a file or a folder is named, that is what to look in: "which orders are in orders/?"
     if any(is_thing(question[word.start : word.end]) for word in words):
@@ -196,7 +196,7 @@ def may_be_own(wish: str) -> bool:
     words = words_of(question_in(wish))
     said = {word.bare for word in words}
     if (
-        not _is_one_question(words)
+        not is_one_question(words)
         or not said.isdisjoint(_WORLD | _WORLD_VERBS | _ADVICE)
         or _asks_why(words)
         or _classifies(words)
@@ -218,7 +218,7 @@ def question_in(wish: str) -> str:
     return "" if _PARTS.search(question) else question
 
 
-def _is_one_question(words: Sequence[Word]) -> bool:
+def is_one_question(words: Sequence[Word]) -> bool:
     bare = [word.bare for word in words]
     # "Which number is it for the car?" goes back to nothing.
     said = [

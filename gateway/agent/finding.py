@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
-from gateway.agent.affairs import TASKS, apart_query, doubtful_query, kept_query, own_queries
+from gateway.agent.affairs import TASKS, apart_query, doubtful_query, own_queries
 from gateway.agent.browser import trim
+from gateway.agent.named import named_thing, record_query
 from gateway.agent.papers import dated_paper, placed_paper
 from gateway.agent.questions import asks_about_content
 from gateway.agent.ranking import stem
@@ -229,9 +230,11 @@ def _words_of_kind(clause: str) -> list[str]:
 
 def doubted(wish: str) -> SoughtText | None:
     """What to look for where a question may be about the person's own affairs and as well about the world; else None."""
-    query = doubtful_query(wish) or kept_query(wish)
+    query = doubtful_query(wish) or record_query(wish)
     apart = "" if query else apart_query(wish)
-    return SoughtText(query or apart, folder_in(wish), wish, own=True, apart=apart != "") if query or apart else None
+    # A file of somebody's may have the name, and not say it.
+    others = (f"*{query}*",) if query and query == named_thing(wish) else ()
+    return SoughtText(query or apart, folder_in(wish), wish, others, own=True, apart=apart != "") if query or apart else None
 
 
 def sought(wish: str, query: str) -> SoughtText | None:

@@ -373,7 +373,7 @@ def _beginning_of(finding: SoughtText, search: ToolMessage) -> re.Pattern[str]:
     """What a line has to hold: where the loop itself chose what to look for, a word that begins with it. "Take" is no mistake."""
     looked = next((str(value) for name, value in search.call["arguments"].items() if slot_of(name) is Slot.QUERY), "")
     is_by_words = finding.own and not _is_by_meaning(search.call["name"])
-    return re.compile(rf"(?<![^\W_]){re.escape(looked)}" if is_by_words else "", re.IGNORECASE)
+    return re.compile(rf"(?<![^\W_]){re.escape(looked.strip('*'))}" if is_by_words else "", re.IGNORECASE)
 
 
 def _wanted(finding: SoughtText) -> set[str]:

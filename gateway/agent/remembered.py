@@ -7,7 +7,7 @@ from typing import Final
 
 from gateway.agent.action_schema import action_schema
 from gateway.agent.acts import READING, asked_acts
-from gateway.agent.affairs import doubtful_query, kept_query, may_be_own
+from gateway.agent.affairs import doubtful_query, may_be_own
 from gateway.agent.browser import trim
 from gateway.agent.choosing import choose, offered
 from gateway.agent.claims import record_of, without_false_claims
@@ -16,6 +16,7 @@ from gateway.agent.further import query_that_found, searcher_among
 from gateway.agent.kept import without_reader
 from gateway.agent.lane import AnswerStep, LaneInput
 from gateway.agent.messages import ToolMessage
+from gateway.agent.named import named_thing, record_query, tells_figure
 from gateway.agent.ports import ChatMessage
 from gateway.agent.prompts import abilities_of, action_prefix
 from gateway.agent.provenance import neutralise
@@ -32,7 +33,7 @@ _ON_FILES: Final = frozenset({READING, "delete", "move"})
 def out_of_memory(lane: LaneInput, wish: str, said: str) -> str:
     """What it says to a question that some file may answer and that it has looked in no file for, and that it has not; empty for
     any other question."""
-    kept = kept_query(wish)
+    kept = record_query(wish)
     query = (kept or doubtful_query(wish)) if (kept or trim(said)) and searcher_among(offered(lane.tools)) else ""
     if not query:
         return ""
@@ -46,7 +47,7 @@ def without_call(lane: LaneInput, wish: str, said: str) -> str:
     record by themselves: beside ours they are long enough for a draft."""
     is_any = any(word.bare in ("a", "an") for word in words_of(wish))
     is_order = not is_any and any(each.act in _ON_FILES for each in asked_acts(wish))
-    if (is_order or _is_errand(wish) or may_be_own(wish) or kept_query(wish)) and not trim(said).endswith("?"):
+    if (is_order or _is_errand(wish) or may_be_own(wish) or record_query(wish)) and not trim(said).endswith("?"):
         # Of what it was to look at, or to do, it knows nothing without the call; a question of its own stands.
         said = ""
     said = without_false_claims(said, record_of(lane.messages, lane.turn_id, lane.tools, lane.actions))
@@ -64,10 +65,14 @@ def _is_errand(wish: str) -> bool:
 
 async def from_memory(lane: LaneInput, wish: str, calls: Sequence[ToolMessage]) -> str:
     """It, told to be out of its memory."""
-    if kept_query(wish):
-        return lane.copy.say("notFound", query=query_that_found(calls))
+    query = query_that_found(calls).strip("*")
+    if record_query(wish):
+        return lane.copy.say("notFound", query=query)
     prompt: list[ChatMessage] = [*action_prefix([], lane.words), {"role": "user", "content": neutralise(wish)}]
     said = await choose(lane, prompt, action_schema([], NOTHING_SAID, lane.words), can_call=False)
     remembered = trim(said.text) if isinstance(said, AnswerStep) else ""
-    looked = lane.copy.say("notInFiles" if remembered else "notFound", query=query_that_found(calls))
+    if named_thing(wish) and tells_figure(remembered):
+        # Of somebody's own things it can have no number and no day.
+        remembered = ""
+    looked = lane.copy.say("notInFiles" if remembered else "notFound", query=query)
     return f"{looked}\n\n{remembered}" if remembered else looked

@@ -189,6 +189,8 @@ class LoopVocabulary:
     state_words: _Words
     setting_verbs: _Words
     kept_things: _Words
+    world_names: _Words
+    own_attributes: _Words
     settled_words: _Words
     reckoning_leads: _Words
     reckoning_signs: Mapping[str, str]

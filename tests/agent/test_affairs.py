@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.agent.affairs import apart_query, doubtful_query, kept_query, own_queries
+from gateway.agent.named import named_thing, record_query, tells_figure
 from tests.agent.vectors import read_vectors
 
 VECTORS = read_vectors("affairs")
@@ -35,3 +36,13 @@ def test_a_word_without_an_article_may_be_the_name_of_something_here(case: dict[
 @pytest.mark.parametrize("case", VECTORS["kept"], ids=lambda case: case["wish"])
 def test_what_only_a_record_tells_is_looked_for(case: dict[str, Any]) -> None:
     assert kept_query(case["wish"]) == case["query"]
+
+
+@pytest.mark.parametrize("case", VECTORS["named"], ids=lambda case: case["wish"])
+def test_what_is_told_by_whom_it_is_for_is_looked_for_by_the_name(case: dict[str, Any]) -> None:
+    assert (record_query(case["wish"]), named_thing(case["wish"])) == (case["query"], case["name"])
+
+
+@pytest.mark.parametrize("case", VECTORS["figures"], ids=lambda case: case["text"])
+def test_a_number_and_a_day_are_known_in_a_text(case: dict[str, Any]) -> None:
+    assert tells_figure(case["text"]) == case["tells"]

@@ -205,7 +205,7 @@ export function mayBeOwn(wish: string): boolean {
   return (has(STATES) && !has(SPANS)) || has(US) || (has(I) && has(ADDRESSED));
 }
 
-function isOneQuestion(words: readonly Word[]): boolean {
+export function isOneQuestion(words: readonly Word[]): boolean {
   // "Which number is it for the car?" goes back to nothing.
   const isBare = (at: number) => BEINGS.has(words[at - 1]?.bare ?? "") && words[at + 1]?.bare === "for";
   const turnsAway = words.some(({ bare }, at) => TURNED_AWAY.has(bare) && !(bare === "it" && isBare(at)));

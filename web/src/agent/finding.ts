@@ -1,5 +1,6 @@
 import { askedActs, bareThing, isThing } from "./acts.ts";
-import { apartQuery, doubtfulQuery, keptQuery, ownQueries, TASKS } from "./affairs.ts";
+import { apartQuery, doubtfulQuery, ownQueries, TASKS } from "./affairs.ts";
+import { namedThing, recordQuery } from "./named.ts";
 import { datedPaper, placedPaper } from "./papers.ts";
 import { asksAboutContent } from "./questions.ts";
 import { stem } from "./ranking.ts";
@@ -216,10 +217,12 @@ function wordsOfKind(clause: string): string[] {
 
 /** What to look for where a question may be about the person's own affairs and as well about the world; else null. */
 export function doubted(wish: string): SoughtText | null {
-  const doubtful = doubtfulQuery(wish) || keptQuery(wish);
+  const doubtful = doubtfulQuery(wish) || recordQuery(wish);
   const query = doubtful || apartQuery(wish);
   if (query === "") return null;
-  return { query, folder: folderIn(wish), asked: wish, others: [], own: true, apart: doubtful === "" };
+  // A file of somebody's may have the name, and not say it.
+  const others = query === namedThing(wish) ? [`*${query}*`] : [];
+  return { query, folder: folderIn(wish), asked: wish, others, own: true, apart: doubtful === "" };
 }
 
 /**

@@ -378,7 +378,9 @@ function rankedFiles(finding: SoughtText, search: ToolMessage): string[] {
 function beginningOf({ own }: SoughtText, { call }: ToolMessage): RegExp {
   const looked = Object.entries(call.arguments).find(([name]) => slotOf(name) === "query")?.[1] ?? "";
   const isByWords = own && !isByMeaning(call.name);
-  const plain = String(looked).replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const plain = String(looked)
+    .replace(/^\*+|\*+$/g, "")
+    .replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return new RegExp(isByWords ? `(?<![\\p{L}\\p{N}])${plain}` : "", "iu");
 }
 

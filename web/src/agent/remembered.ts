@@ -1,6 +1,6 @@
 import { actionSchema } from "./action-schema.ts";
 import { askedActs } from "./acts.ts";
-import { doubtfulQuery, keptQuery, mayBeOwn } from "./affairs.ts";
+import { doubtfulQuery, mayBeOwn } from "./affairs.ts";
 import type { ChatMessage } from "./chat.ts";
 import { choose } from "./choosing.ts";
 import { recordOf, withoutFalseClaims } from "./claims.ts";
@@ -10,6 +10,7 @@ import { queryThatFound, searcherAmong } from "./further.ts";
 import { withoutReader } from "./kept.ts";
 import type { LaneInput } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
+import { namedThing, recordQuery, tellsFigure } from "./named.ts";
 import { abilitiesOf, actionPrefix } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { fill } from "./render.ts";
@@ -26,11 +27,14 @@ const SPOKEN = new Set([...vocabulary.spokenVerbs, ...vocabulary.explainingVerbs
 
 /** What a small model says to a question that no file answers, told to be that. */
 export async function fromMemory(input: LaneInput, wish: string, calls: readonly ToolMessage[]): Promise<string> {
-  if (keptQuery(wish) !== "") return fill(copy.notFound, () => queryThatFound(calls));
+  const query = queryThatFound(calls).replace(/^\*+|\*+$/g, "");
+  if (recordQuery(wish) !== "") return fill(copy.notFound, () => query);
   const prompt: ChatMessage[] = [...actionPrefix([]), { role: "user", content: neutralise(wish) }];
   const chosen = await choose(input, prompt, actionSchema([], NOTHING_SAID), false);
-  const said = chosen.kind === "answer" ? chosen.text.trim() : "";
-  const looked = fill(said === "" ? copy.notFound : copy.notInFiles, () => queryThatFound(calls));
+  const text = chosen.kind === "answer" ? chosen.text.trim() : "";
+  // Of somebody's own things it can have no number and no day.
+  const said = namedThing(wish) !== "" && tellsFigure(text) ? "" : text;
+  const looked = fill(said === "" ? copy.notFound : copy.notInFiles, () => query);
   return said === "" ? looked : `${looked}\n\n${said}`;
 }
 
@@ -39,7 +43,7 @@ export async function fromMemory(input: LaneInput, wish: string, calls: readonly
  * for any other question.
  */
 export function outOfMemory(input: LaneInput, wish: string, said: string): string {
-  const kept = keptQuery(wish);
+  const kept = recordQuery(wish);
   const canLook = (kept !== "" || said.trim() !== "") && searcherAmong(offered(input.tools)) !== null;
   const query = canLook ? kept || doubtfulQuery(wish) : "";
   if (query === "") return "";
@@ -56,7 +60,8 @@ export function withoutCall(input: LaneInput, wish: string, text: string): strin
   // Of what it was to look at, or to do, it knows nothing without the call; a question of its own stands.
   const isAny = wordsOf(wish).some(({ bare }) => bare === "a" || bare === "an");
   const isOrder = !isAny && askedActs(wish).some(({ act }) => ON_FILES.has(act));
-  const isEmpty = (isOrder || isErrand(wish) || mayBeOwn(wish) || keptQuery(wish) !== "") && !text.trim().endsWith("?");
+  const isEmpty =
+    (isOrder || isErrand(wish) || mayBeOwn(wish) || recordQuery(wish) !== "") && !text.trim().endsWith("?");
   const said = withoutFalseClaims(
     isEmpty ? "" : text,
     recordOf(input.messages, input.turnId, input.tools, input.actions),

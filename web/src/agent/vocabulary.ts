@@ -188,6 +188,8 @@ interface Vocabulary {
   readonly stateWords: Words;
   readonly settingVerbs: Words;
   readonly keptThings: Words;
+  readonly worldNames: Words;
+  readonly ownAttributes: Words;
   readonly settledWords: Words;
   readonly reckoningLeads: Words;
   readonly reckoningSigns: Readonly<Record<string, string>>;

@@ -1,0 +1,65 @@
+"""Things that are told by whom they are for, from or of: "the quote for Kessler", "the phone number of Brandt".
+
+How much such a thing is, how old it is, or which number it has, only a record tells. A name that the world knows, "the flight
+from Berlin", or a word for what the world has one of, "the author of Dune", makes it no such thing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gateway.agent.affairs import is_one_question, kept_query, question_in
+from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.words import words_of
+
+_NAMED: Final = re.compile(
+    r"\bthe ((?:[a-z][a-z-]* ){0,2}?[a-z][a-z-]*) (for|from|of|by) (?:(?:Mr|Mrs|Ms|Dr)\.? )?"
+    r"([A-Z][A-Za-z0-9&-]{2,}(?: [A-Z][A-Za-z0-9&-]*)*)",
+    re.ASCII,
+)
+_OF_WORLD: Final = frozenset((*VOCABULARY.world_nouns, *VOCABULARY.superlatives, *VOCABULARY.world_verbs))
+_DAYS: Final = (*VOCABULARY.weekdays, *(name for month in VOCABULARY.months for name in month))
+_WORLD_NAMES: Final = frozenset((*VOCABULARY.world_names, *VOCABULARY.world_nouns, *_DAYS))
+_PAPERS: Final = frozenset(
+    (*VOCABULARY.document_nouns, *VOCABULARY.named_papers, *VOCABULARY.dated_papers, *VOCABULARY.kept_things)
+)
+_ATTRIBUTES: Final = frozenset(VOCABULARY.own_attributes)
+_ONLY_PAPERS: Final = frozenset({"of", "by"})
+"""Links that join as well what is of the world: "the tower of Pisa", "the film by Nolan"."""
+
+_FIGURES: Final = re.compile(rf"[0-9]|\b(?:{any_of(_DAYS)})\b", re.IGNORECASE | re.ASCII)
+
+
+def named_thing(wish: str) -> str:
+    """The name by which a question tells a thing that is somebody's: "Kessler"; empty for any other wish."""
+    return _thing_in(wish)[0]
+
+
+def record_query(wish: str) -> str:
+    """What to look for to answer a question that only a record answers, and no memory; empty for any other wish."""
+    query = kept_query(wish)
+    name, noun = _thing_in(wish)
+    if query or not name:
+        return query
+    words = words_of(question_in(wish))
+    is_measured = words[0].bare == "how" and words[1].bare in VOCABULARY.measures
+    return name if is_measured or noun in _ATTRIBUTES else ""
+
+
+def _thing_in(wish: str) -> tuple[str, str]:
+    """The name by which a question tells a thing that is somebody's, and the thing; both empty for any other wish."""
+    question = question_in(wish)
+    words = words_of(question)
+    found = _NAMED.search(question)
+    if found is None or not is_one_question(words) or not _OF_WORLD.isdisjoint(word.bare for word in words):
+        return "", ""
+    noun, link, name = found.groups()
+    is_own = link not in _ONLY_PAPERS or noun.rpartition(" ")[2] in _PAPERS or noun in _ATTRIBUTES
+    is_of_world = any(word.bare in _WORLD_NAMES for word in words_of(name))
+    return (name, noun) if is_own and not is_of_world else ("", "")
+
+
+def tells_figure(text: str) -> bool:
+    """Whether a text has a number, or the name of a day or a month."""
+    return _FIGURES.search(text) is not None

@@ -1,0 +1,61 @@
+import { isOneQuestion, keptQuery, questionIn } from "./affairs.ts";
+import { anyOf, vocabulary } from "./vocabulary.ts";
+import { type Word, wordsOf } from "./words.ts";
+
+/*
+ * Things that are told by whom they are for, from or of: "the quote for Kessler", "the phone number of Brandt".
+ *
+ * How much such a thing is, how old it is, or which number it has, only a record tells. A name that the world knows, "the flight from
+ * Berlin", or a word for what the world has one of, "the author of Dune", makes it no such thing.
+ */
+
+const NAMED =
+  /\bthe ((?:[a-z][a-z-]* ){0,2}?[a-z][a-z-]*) (for|from|of|by) (?:(?:Mr|Mrs|Ms|Dr)\.? )?([A-Z][A-Za-z0-9&-]{2,}(?: [A-Z][A-Za-z0-9&-]*)*)/;
+/** Links that join as well what is of the world: "the tower of Pisa", "the film by Nolan". */
+const ONLY_PAPERS: ReadonlySet<string> = new Set(["of", "by"]);
+const OF_WORLD: ReadonlySet<string> = new Set([
+  ...vocabulary.worldNouns,
+  ...vocabulary.superlatives,
+  ...vocabulary.worldVerbs,
+]);
+const DAYS = [...vocabulary.weekdays, ...vocabulary.months.flat()];
+const WORLD_NAMES: ReadonlySet<string> = new Set([...vocabulary.worldNames, ...vocabulary.worldNouns, ...DAYS]);
+const PAPERS: ReadonlySet<string> = new Set([
+  ...vocabulary.documentNouns,
+  ...vocabulary.namedPapers,
+  ...vocabulary.datedPapers,
+  ...vocabulary.keptThings,
+]);
+const ATTRIBUTES: ReadonlySet<string> = new Set(vocabulary.ownAttributes);
+const FIGURES = new RegExp(`[0-9]|\\b(?:${anyOf(DAYS)})\\b`, "i");
+
+/** The name by which a question tells a thing that is somebody's, "Kessler", and the thing; null for any other wish. */
+function thingIn(wish: string): { readonly name: string; readonly noun: string } | null {
+  const question = questionIn(wish);
+  const words = wordsOf(question);
+  const found = NAMED.exec(question);
+  if (found === null || !isOneQuestion(words) || words.some(({ bare }) => OF_WORLD.has(bare))) return null;
+  const [, noun, link, name] = found as unknown as [string, string, string, string];
+  const isOwn = !ONLY_PAPERS.has(link) || PAPERS.has(noun.slice(noun.lastIndexOf(" ") + 1)) || ATTRIBUTES.has(noun);
+  return isOwn && !wordsOf(name).some(({ bare }) => WORLD_NAMES.has(bare)) ? { name, noun } : null;
+}
+
+/** The name by which a question tells a thing that is somebody's; empty for any other wish. */
+export function namedThing(wish: string): string {
+  return thingIn(wish)?.name ?? "";
+}
+
+/** What to look for to answer a question that only a record answers, and no memory; empty for any other wish. */
+export function recordQuery(wish: string): string {
+  const query = keptQuery(wish);
+  const thing = thingIn(wish);
+  if (query !== "" || thing === null) return query;
+  const [first, second] = wordsOf(questionIn(wish)) as [Word, Word];
+  const isMeasured = first.bare === "how" && vocabulary.measures.includes(second.bare);
+  return isMeasured || ATTRIBUTES.has(thing.noun) ? thing.name : "";
+}
+
+/** Whether a text has a number, or the name of a day or a month. */
+export function tellsFigure(text: string): boolean {
+  return FIGURES.test(text);
+}
