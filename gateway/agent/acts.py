@@ -42,8 +42,11 @@ _MAX_MESSAGE: Final = LIMITS.actions * LIMITS.action_characters
 
 _PAUSED: Final = re.compile(r"[,;.:!?][\"'`)]*\Z")
 _STOPPED: Final = re.compile(r"[;.!?][\"'`)]*\Z|\n")
-_THING: Final = re.compile(r"[^/]*[^/.0-9][^/]*\.[A-Za-z][A-Za-z0-9]*|[^@]+@[^@]+\.[A-Za-z]+|.*[^.]/.*", re.DOTALL)
-"""A file with its ending, an address, or a path. A number or an ellipsis is none."""
+_ENDINGS: Final = "|".join((*VOCABULARY.file_endings, *map(str.upper, VOCABULARY.file_endings)))
+_THING: Final = re.compile(
+    rf"[^/]*[^/.0-9][^/]*\.[A-Za-z][A-Za-z0-9]*|[0-9][0-9.]*\.(?:{_ENDINGS})|[^@]+@[^@]+\.[A-Za-z]+|.*[^.]/.*", re.DOTALL
+)
+"""A file with its ending, an address, or a path. A number or an ellipsis is none, and digits only with an ending of files."""
 
 _WISH_NAMED: Final = re.compile("`([^`]*)`")
 
@@ -92,8 +95,13 @@ def left_undone(message: str, closed: Sequence[ToolMessage], tools: Sequence[Too
     if not closed or any(word.bare in _CONDITIONS for word in words_of(message)):
         return []
     undone: list[str] = []
-    for asked in asked_acts(message):
+    acts = asked_acts(message)
+    for asked in acts:
         calls = [each.call for each in closed if asked.act == READING or does(asked.act, each.call, tools)]
+        # In "list a/ and show me b.txt" the listing is what was asked for first, and shows no b.txt.
+        others = [thing for each in acts if each is not asked for thing in each.things]
+        if asked.act == READING and all(any(is_about(call, thing) for thing in others) for call in calls):
+            calls = [call for call in calls if any(is_about(call, thing) for thing in asked.things)]
         undone += [f"{asked.verb} {thing}" for thing in missing_things(asked, calls)]
         if not calls and not asked.things and (pointed := _POINTED.match(message, asked.at)) is not None:
             undone.append(pointed[0])

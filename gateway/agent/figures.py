@@ -40,6 +40,8 @@ _NOUN_OF: Final = {word: kind for kind, words in VOCABULARY.counted_nouns.items(
 _NEUTRAL: Final = frozenset(
     map(stem, (*VOCABULARY.figure_nouns, *VOCABULARY.light_words, *VOCABULARY.asking_words, *_FIGURE_OF, *_NOUN_OF))
 )
+_SERVED: Final = frozenset(VOCABULARY.served_nouns)
+_SERVING: Final = frozenset(VOCABULARY.serving_verbs)
 _IDENTIFIERS: Final = frozenset(VOCABULARY.identifiers)
 _MOST_SHOWN: Final = LIMITS.addends_shown
 _BULLET: Final = re.compile(r" *[-*+•] ")
@@ -99,8 +101,18 @@ def _figures_said(wish: str) -> list[Figure]:
     return [
         _FIGURE_OF[word]
         for at, word in enumerate(bare)
-        if word in _FIGURE_OF and not (word == "most" and bare[at + 1 : at + 2] in (["recent"], ["recently"]))
+        if word in _FIGURE_OF
+        and not (word == "most" and bare[at + 1 : at + 2] in (["recent"], ["recently"]))
+        and not (word == "many" and _asks_for_whom(bare, at))
     ]
+
+
+def _asks_for_whom(bare: Sequence[str], at: int) -> bool:
+    """Whether it is asked for how many something is meant, which the text says and no count of its lines: "how many people is the
+    lasagne for", "how many does it serve"."""
+    rest = bare[at + 1 :]
+    ends = [place for place, word in enumerate(rest) if word == "for" and rest[place + 1 : place + 2] in ([], ["in"])]
+    return rest[:1] != [] and rest[0] in _SERVED and (bool(ends) or not _SERVING.isdisjoint(rest))
 
 
 def answer_figure(wish: str, source: ResultSource, copy: Copy) -> str | None:

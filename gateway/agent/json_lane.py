@@ -256,7 +256,8 @@ def _propose(lane: LaneInput, state: TurnProgress, picked: ProposedCall) -> Lane
 
 def _answer(lane: LaneInput, state: TurnProgress, text: str) -> LaneStep:
     count = 1 if lane.actions is None else len(lane.actions)
-    said = lane.copy.say("silent") if count > 1 and not trim(text) else text
+    # Of several wishes one that gets neither a call nor words is not done, and that is said.
+    said = lane.copy.name_the_rest([_asked_for(lane, state)]) if count > 1 and not trim(text) else text
     return AnswerStep(said) if state.finished + 1 >= count else ReportStep(said)
 
 

@@ -197,9 +197,16 @@ class TurnRunner:
         """The last words of a turn. A model that has none leaves what was done to speak for itself."""
         copy, state = self._dependencies.copy, progress_of(turn.messages, turn.id)
         said = self._hold_to_record(turn, text)
-        rest = [each for each in left_undone(state.message, state.closed, turn.snapshot["tools"]) if not is_named_in(said, each)]
+        told = "\n".join((said, *self._told_undone(turn)))
+        rest = [each for each in left_undone(state.message, state.closed, turn.snapshot["tools"]) if not is_named_in(told, each)]
         words = [each for each in (said, copy.name_the_rest(rest) if rest else "") if trim(each)]
         await self._say(turn, "\n\n".join(words) if words or state.closed else copy.say("silent"))
+
+    def _told_undone(self, turn: LoopTurn) -> Sequence[str]:
+        """What was said in this turn of wishes that are not done, each in a sentence of its own."""
+        sentences = {self._dependencies.copy.name_the_rest([each]) for each in turn.actions or ()}
+        spoken = (each.content for each in turn.messages if each.turn_id == turn.id and isinstance(each, AssistantMessage))
+        return [each for each in spoken if each in sentences]
 
     def _hold_to_record(self, turn: LoopTurn, text: str) -> str:
         """A model's words without what they claim and no call did."""

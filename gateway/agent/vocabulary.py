@@ -191,6 +191,8 @@ class LoopVocabulary:
     kept_things: _Words
     world_names: _Words
     own_attributes: _Words
+    served_nouns: _Words
+    serving_verbs: _Words
     settled_words: _Words
     reckoning_leads: _Words
     reckoning_signs: Mapping[str, str]

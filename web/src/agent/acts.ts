@@ -51,8 +51,12 @@ const POINTED = new RegExp(
 const PAUSED = /[,;.:!?]["'`)]*$/;
 const WISH_NAMED = /`([^`]*)`/g;
 const STOPPED = /[;.!?]["'`)]*$|\n/;
-/** A file with its ending, an address, or a path. A number or an ellipsis is none. */
-const THING = /^(?:[^/]*[^/.0-9][^/]*\.[A-Za-z][A-Za-z0-9]*|[^@]+@[^@]+\.[A-Za-z]+|.*[^.]\/.*)$/s;
+const ENDINGS = [...vocabulary.fileEndings, ...vocabulary.fileEndings.map((ending) => ending.toUpperCase())];
+/** A file with its ending, an address, or a path. A number or an ellipsis is none, and digits only with an ending of files. */
+const THING = new RegExp(
+  `^(?:[^/]*[^/.0-9][^/]*\\.[A-Za-z][A-Za-z0-9]*|[0-9][0-9.]*\\.(?:${ENDINGS.join("|")})|[^@]+@[^@]+\\.[A-Za-z]+|.*[^.]/.*)$`,
+  "s",
+);
 
 /** What a message asks to be done, in order. Quoted words ask for nothing, and neither does a question how to do it. */
 export function askedActs(said: string): AskedAct[] {
@@ -74,8 +78,13 @@ export function askedActs(said: string): AskedAct[] {
  */
 export function leftUndone(message: string, closed: readonly ClosedCall[], tools: Tools): string[] {
   if (closed.length === 0 || wordsOf(message).some(({ bare }) => CONDITIONS.has(bare))) return [];
-  const undone = askedActs(message).flatMap((asked) => {
-    const calls = closed.map(({ call }) => call).filter((call) => asked.act === "read" || does(asked.act, call, tools));
+  const acts = askedActs(message);
+  const undone = acts.flatMap((asked) => {
+    const made = closed.map(({ call }) => call).filter((call) => asked.act === "read" || does(asked.act, call, tools));
+    // In "list a/ and show me b.txt" the listing is what was asked for first, and shows no b.txt.
+    const others = acts.flatMap((each) => (each === asked ? [] : each.things));
+    const isOther = asked.act === "read" && made.every((call) => others.some((thing) => isAbout(call, thing)));
+    const calls = isOther ? made.filter((call) => asked.things.some((thing) => isAbout(call, thing))) : made;
     const isNone = calls.length === 0 && asked.things.length === 0;
     const pointed = isNone ? (POINTED.exec(message.slice(asked.at)) ?? []) : [];
     return [...missingThings(asked, calls).map((thing) => `${asked.verb} ${thing}`), ...pointed];

@@ -47,6 +47,8 @@ interface Counted {
   readonly rows: readonly TableRow[];
 }
 
+const SERVED: ReadonlySet<string> = new Set(vocabulary.servedNouns);
+const SERVING: ReadonlySet<string> = new Set(vocabulary.servingVerbs);
 const FIGURE_OF = byWord<Figure>(vocabulary.figures);
 const NOUN_OF = byWord<Noun>(vocabulary.countedNouns);
 const NEUTRAL: Terms = new Set(
@@ -82,8 +84,19 @@ function figuresSaid(wish: string): Figure[] {
   const words = wordsOf(wish).map(({ bare }) => bare);
   return words.flatMap((word, at) => {
     const isNewest = word === "most" && ["recent", "recently"].includes(words[at + 1] ?? "");
-    return isNewest ? [] : (FIGURE_OF.get(word) ?? []);
+    const isTold = word === "many" && asksForWhom(words.slice(at + 1));
+    return isNewest || isTold ? [] : (FIGURE_OF.get(word) ?? []);
   });
+}
+
+/**
+ * Whether it is asked for how many something is meant, which the text says and no count of its lines: "how many people is the lasagne
+ * for", "how many does it serve". `rest` is what stands after "many".
+ */
+function asksForWhom(rest: readonly string[]): boolean {
+  const isEnd = (at: number) => at === rest.length - 1 || rest[at + 1] === "in";
+  const isMeant = rest.some((word, at) => SERVING.has(word) || (word === "for" && isEnd(at)));
+  return isMeant && SERVED.has(rest[0] as string);
 }
 
 /** The number that a wish asks for, with what it was made of and where that stands; null where that is in doubt. */

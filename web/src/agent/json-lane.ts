@@ -243,10 +243,11 @@ function propose(input: LaneInput, state: TurnProgress, picked: ProposedCall): L
   return { kind: "calls", text: "", proposals: [proposal] };
 }
 
-function answer({ actions }: LaneInput, { finished }: TurnProgress, text: string): LaneStep {
-  const count = actions?.length ?? 1;
-  const said = count > 1 && text.trim() === "" ? copy.silent : text;
-  return { kind: finished + 1 >= count ? "answer" : "report", text: said };
+function answer(input: LaneInput, state: TurnProgress, text: string): LaneStep {
+  const count = input.actions?.length ?? 1;
+  // Of several wishes one that gets neither a call nor words is not done, and that is said.
+  const said = count > 1 && text.trim() === "" ? nameTheRest([askedFor(input, state)]) : text;
+  return { kind: state.finished + 1 >= count ? "answer" : "report", text: said };
 }
 
 /** The words of the action under way. */

@@ -204,7 +204,8 @@ export class TurnRunner {
   async #answer(turn: LoopTurn, text: string): Promise<TurnOutcome> {
     const { message, finished, closed } = progressOf(turn.messages, turn.id);
     const said = this.#holdToRecord(turn, text);
-    const rest = leftUndone(message, closed, turn.snapshot.tools).filter((each) => !isNamedIn(said, each));
+    const told = [said, ...toldUndone(turn)].join("\n");
+    const rest = leftUndone(message, closed, turn.snapshot.tools).filter((each) => !isNamedIn(told, each));
     const words = [said, rest.length > 0 ? nameTheRest(rest) : ""].filter((each) => each.trim() !== "");
     const isSilent = words.length === 0 && finished === 0 && closed.length === 0;
     await this.#say(turn, isSilent ? copy.silent : words.join("\n\n"));
@@ -379,4 +380,12 @@ export class TurnRunner {
   #notice(text: string): void {
     this.#dependencies.emit({ type: "notice:raised", tone: "danger", text });
   }
+}
+
+/** What was said in a turn of wishes that are not done, each in a sentence of its own. */
+function toldUndone({ id, actions, messages }: LoopTurn): string[] {
+  const sentences = new Set(actions?.map((each) => nameTheRest([each])));
+  return messages.flatMap((each) =>
+    each.turnId === id && each.role === "assistant" && sentences.has(each.content) ? [each.content] : [],
+  );
 }

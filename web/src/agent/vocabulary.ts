@@ -190,6 +190,8 @@ interface Vocabulary {
   readonly keptThings: Words;
   readonly worldNames: Words;
   readonly ownAttributes: Words;
+  readonly servedNouns: Words;
+  readonly servingVerbs: Words;
   readonly settledWords: Words;
   readonly reckoningLeads: Words;
   readonly reckoningSigns: Readonly<Record<string, string>>;

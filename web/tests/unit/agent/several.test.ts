@@ -142,7 +142,7 @@ describe("a message that asks for two things", () => {
 
   test("goes on after silence about the first, and names it as not done", async () => {
     const { said } = await play(SAID, [SPLIT, '{"answer":""}', LIST, "It holds a.pdf."], [ok("a.pdf")]);
-    expect(said()).toEqual([copy.silent, "It holds a.pdf.\n\nNot done: `save costs.md`."]);
+    expect(said()).toEqual([`Not done: \`${PARTS[0]}\`.`, "It holds a.pdf."]);
   });
 
   test("goes on after the person's no to the first", async () => {
