@@ -35,6 +35,7 @@ from gateway.agent.carrying import (
     shown_value,
 )
 from gateway.agent.choosing import choose, offered, tokens_for
+from gateway.agent.comparing import comparison_in, next_compared
 from gateway.agent.condensing import condense
 from gateway.agent.copied import NOTHING_SAID, copyable_strings
 from gateway.agent.directed import Directed, directed_in, next_directed, stopped_at
@@ -113,7 +114,7 @@ async def _next_step(lane: LaneInput) -> LaneStep:
         tools = offered(lane.tools)
         if carrying_in(state.message, tools) is not None or _directed(lane, state.message) is not None:
             return SplitStep([state.message])
-        if reckoned_in(state.message, lane.copy) is not None:
+        if reckoned_in(state.message, lane.copy) is not None or comparison_in(state.message, tools) is not None:
             return SplitStep([state.message])
         if finding_in(state.message) is not None or pointed_reading(state.message, lane.messages, tools) is not None:
             return SplitStep([state.message])
@@ -148,6 +149,8 @@ def _first_call(lane: LaneInput, state: TurnProgress) -> ProposedCall | str | No
         return carrying.first
     if (directed := _directed(lane, wish)) is not None:
         return directed.first
+    if (comparison := comparison_in(wish, tools)) is not None:
+        return next_compared(comparison, [], tools, lane.copy)
     if (
         plain := next_page(wish, lane.messages, tools) or names_for(wish, tools) or plain_call(wish, tools, lane.words)
     ) is not None:
@@ -300,6 +303,8 @@ async def _step_after(lane: LaneInput, wish: str, carrying: Carrying | None, cal
         step = next_directed(directed, calls, lane.messages, tools, lane.copy)
         done = changes_among(calls, tools) if step is None else ()
         return step or "\n\n".join([await _answer_from(lane, wish, [each]) for each in done])
+    if carrying is None and (comparison := comparison_in(wish, tools)) is not None and lane.may_call:
+        return next_compared(comparison, calls, tools, lane.copy)
     if carrying is None or not lane.may_call:
         further = further_call(wish, calls, tools) if lane.may_call else None
         return further or await _answer_from(lane, wish, calls)

@@ -191,6 +191,8 @@ class LoopVocabulary:
     kept_things: _Words
     world_names: _Words
     own_attributes: _Words
+    compared_by: Mapping[str, _Words]
+    comparing_verbs: _Words
     served_nouns: _Words
     serving_verbs: _Words
     settled_words: _Words

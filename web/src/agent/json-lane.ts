@@ -22,6 +22,7 @@ import {
 } from "./carrying.ts";
 import type { ChatMessage } from "./chat.ts";
 import { choose, MAX_STEP_TOKENS } from "./choosing.ts";
+import { comparisonIn, nextCompared } from "./comparing.ts";
 import { condense } from "./condensing.ts";
 import { copyableStrings, NOTHING_SAID } from "./copied.ts";
 import { copy, nameTheRest } from "./copy.ts";
@@ -93,6 +94,7 @@ async function nextStep(input: LaneInput): Promise<LaneStep> {
   if (maySplit(input)) {
     const isOne =
       reckonedIn(state.message) !== null ||
+      comparisonIn(state.message, offered(input.tools)) !== null ||
       carryingIn(state.message, offered(input.tools)) !== null ||
       directedFor(input, state.message) !== null ||
       findingIn(state.message) !== null ||
@@ -129,6 +131,8 @@ function firstCall(input: LaneInput, state: TurnProgress): ProposedCall | string
   const able = offered(tools);
   const begun = carryingIn(wish, able) ?? directedFor(input, wish);
   if (begun !== null) return begun.first;
+  const comparison = comparisonIn(wish, able);
+  if (comparison !== null) return nextCompared(comparison, [], able);
   const plain = nextPage(wish, messages, able) ?? namesFor(wish, able) ?? plainCall(wish, able);
   const reading = plain ?? pointedReading(wish, messages, able) ?? readingFor(wish, able);
   return reckonedIn(wish) ?? reading ?? pickedShown(wish, state.closed, able) ?? lookingFor(wish, able);
@@ -290,6 +294,8 @@ async function stepAfter(
     for (const each of step === null ? changesAmong(calls, able) : []) told.push(await answerFrom(input, wish, [each]));
     return step ?? told.join("\n\n");
   }
+  const comparison = carrying === null && input.mayCall ? comparisonIn(wish, able) : null;
+  if (comparison !== null) return nextCompared(comparison, calls, able);
   if (carrying === null || !input.mayCall) {
     const further = input.mayCall ? furtherCall(wish, calls, able) : null;
     return further ?? answerFrom(input, wish, calls);
