@@ -218,3 +218,10 @@ def _copies(values: Iterable[Json], said: set[str]) -> bool:
 
 def _text_of(value: Json) -> str:
     return value if isinstance(value, str) else as_json(value)
+
+
+def is_for_another(wish: str, tools: Sequence[Tool]) -> bool:
+    """Whether a word of the wish is one by which a tool is known that needs neither a file, a page nor something to look for."""
+    said = {term for term in terms_in(wish) if term not in WEAK_STEMS}
+    others = [tool for tool in tools if not any(map(slot_of, required_of(tool["paramSchema"])))]
+    return any(not said.isdisjoint(known_by(tool, ())) for tool in others)

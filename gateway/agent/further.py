@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from gateway.agent.acts import READING, asked_acts, is_thing
 from gateway.agent.affairs import spends
-from gateway.agent.asked import WEAK_STEMS, known_by
+from gateway.agent.asked import is_for_another
 from gateway.agent.copy import Copy
 from gateway.agent.endings import answer_ending, ending_call, ending_in, finds_names
 from gateway.agent.excerpts import excerpt_of
@@ -71,7 +71,7 @@ def looking_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
         lister = lister_among(tools)
         return None if lister is None else ProposedCall(lister[0], {lister[1]: pick})
     finding = finding_in(wish) or doubted(wish)
-    if finding is None or (finding.own and _is_for_another(wish, tools)):
+    if finding is None or (finding.own and is_for_another(wish, tools)):
         return None
     search = text_search(finding.query, finding, tools)
     is_doubted = finding_in(wish) is None
@@ -271,13 +271,6 @@ def _queries_in(message: ToolMessage) -> list[str]:
     """What a call looks for."""
     arguments = message.call["arguments"].items()
     return [value for name, value in arguments if slot_of(name) is Slot.QUERY and isinstance(value, str)]
-
-
-def _is_for_another(wish: str, tools: Sequence[Tool]) -> bool:
-    """Whether a word of the wish is one by which a tool is known that needs neither a file, a page nor something to look for."""
-    said = {term for term in terms_in(wish) if term not in WEAK_STEMS}
-    others = [tool for tool in tools if not any(map(slot_of, required_of(tool["paramSchema"])))]
-    return any(not said.isdisjoint(known_by(tool, ())) for tool in others)
 
 
 def _can_answer(finding: SoughtText, files: Sequence[str]) -> bool:

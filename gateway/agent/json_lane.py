@@ -82,6 +82,7 @@ from gateway.agent.ports import ChatMessage, ChatRequest
 from gateway.agent.prompts import action_prefix, describe_mistake
 from gateway.agent.provenance import neutralise
 from gateway.agent.questions import questions_in
+from gateway.agent.read_before import read_again
 from gateway.agent.reading import reading_for
 from gateway.agent.reckoning import reckoned_in
 from gateway.agent.remembered import from_memory, out_of_memory, without_call
@@ -116,7 +117,7 @@ async def _next_step(lane: LaneInput) -> LaneStep:
             return SplitStep([state.message])
         if reckoned_in(state.message, lane.copy) is not None or comparison_in(state.message, tools) is not None:
             return SplitStep([state.message])
-        if finding_in(state.message) is not None or pointed_reading(state.message, lane.messages, tools) is not None:
+        if finding_in(state.message) is not None or _reading_again(lane, state.message) is not None:
             return SplitStep([state.message])
         if wishes := wishes_in(state.message, tools):
             return SplitStep(wishes)
@@ -155,8 +156,14 @@ def _first_call(lane: LaneInput, state: TurnProgress) -> ProposedCall | str | No
         plain := next_page(wish, lane.messages, tools) or names_for(wish, tools) or plain_call(wish, tools, lane.words)
     ) is not None:
         return plain
-    reading = pointed_reading(wish, lane.messages, tools) or reading_for(wish, tools)
+    reading = _reading_again(lane, wish) or reading_for(wish, tools)
     return reading or picked_shown(wish, state.closed, tools) or looking_for(wish, tools)
+
+
+def _reading_again(lane: LaneInput, wish: str) -> ProposedCall | None:
+    """The call that reads the file which was read, or found, before, where a wish is about "it" or about what it says."""
+    tools = offered(lane.tools)
+    return pointed_reading(wish, lane.messages, tools) or read_again(wish, lane.messages, lane.turn_id, tools)
 
 
 def _directed(lane: LaneInput, wish: str, calls: Sequence[ToolMessage] = ()) -> Directed | None:

@@ -16,7 +16,7 @@ VECTORS = read_vectors("comparing")
 TOOLS = VECTORS["tools"]
 
 
-def read(path: str, content: str, truncated: bool = False) -> ToolMessage:  # noqa: FBT001, FBT002 - as a vector writes it
+def read(path: str, content: str, truncated: bool = False) -> ToolMessage:
     result = {"outcome": "ok", "content": content, "trust": "untrusted", "truncated": truncated}
     return ToolMessage("t", {"id": "c", "name": "read_file", "arguments": {"path": path}}, result)
 

@@ -234,3 +234,13 @@ function copies(values: readonly string[], said: ReadonlySet<string>): boolean {
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
+
+/** Whether a word of the wish is one by which a tool is known that needs neither a file, a page nor something to look for. */
+export function isForAnother(wish: string, tools: readonly Known[]): boolean {
+  const said = termsIn(wish).filter((term) => !WEAK_STEMS.has(term));
+  const others = tools.filter(({ paramSchema }) => requiredOf(paramSchema).every((name) => slotOf(name) === null));
+  return others.some((tool) => {
+    const known = knownBy(tool, []);
+    return said.some((term) => known.has(term));
+  });
+}

@@ -2,7 +2,7 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { askedActs, isThing } from "./acts.ts";
 import { spends } from "./affairs.ts";
-import { knownBy, WEAK_STEMS } from "./asked.ts";
+import { isForAnother } from "./asked.ts";
 import { copy } from "./copy.ts";
 import { answerEnding, endingCall, endingIn, findsNames } from "./endings.ts";
 import { excerptOf } from "./excerpts.ts";
@@ -249,16 +249,6 @@ function queriesIn({ call }: ToolMessage): string[] {
   return Object.entries(call.arguments).flatMap(([name, value]) =>
     slotOf(name) === "query" && typeof value === "string" ? [value] : [],
   );
-}
-
-/** Whether a word of the wish is one by which a tool is known that needs neither a file, a page nor something to look for. */
-function isForAnother(wish: string, tools: Tools): boolean {
-  const said = termsIn(wish).filter((term) => !WEAK_STEMS.has(term));
-  const others = tools.filter(({ paramSchema }) => requiredOf(paramSchema).every((name) => slotOf(name) === null));
-  return others.some((tool) => {
-    const known = knownBy(tool, []);
-    return said.some((term) => known.has(term));
-  });
 }
 
 /** Whether one of so many files can answer. A number that is worked out of one is wrong where others have a part of it. */

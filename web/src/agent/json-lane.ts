@@ -57,6 +57,7 @@ import { plainCall, saidTools } from "./plain-calls.ts";
 import { actionPrefix, describeMistake } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { questionsIn } from "./questions.ts";
+import { readAgain } from "./read-before.ts";
 import { readingFor } from "./reading.ts";
 import { reckonedIn } from "./reckoning.ts";
 import { fromMemory, outOfMemory, withoutCall } from "./remembered.ts";
@@ -98,7 +99,7 @@ async function nextStep(input: LaneInput): Promise<LaneStep> {
       carryingIn(state.message, offered(input.tools)) !== null ||
       directedFor(input, state.message) !== null ||
       findingIn(state.message) !== null ||
-      pointedReading(state.message, input.messages, offered(input.tools)) !== null;
+      readingAgain(input, state.message) !== null;
     if (isOne) return { kind: "split", actions: [state.message] };
     const wishes = wishesIn(state.message, offered(input.tools));
     if (wishes.length > 0) return { kind: "split", actions: wishes };
@@ -134,8 +135,14 @@ function firstCall(input: LaneInput, state: TurnProgress): ProposedCall | string
   const comparison = comparisonIn(wish, able);
   if (comparison !== null) return nextCompared(comparison, [], able);
   const plain = nextPage(wish, messages, able) ?? namesFor(wish, able) ?? plainCall(wish, able);
-  const reading = plain ?? pointedReading(wish, messages, able) ?? readingFor(wish, able);
+  const reading = plain ?? readingAgain(input, wish) ?? readingFor(wish, able);
   return reckonedIn(wish) ?? reading ?? pickedShown(wish, state.closed, able) ?? lookingFor(wish, able);
+}
+
+/** The call that reads the file which was read, or found, before, where a wish is about "it" or about what it says. */
+function readingAgain({ messages, tools, turnId }: LaneInput, wish: string): ProposedCall | null {
+  const able = offered(tools);
+  return pointedReading(wish, messages, able) ?? readAgain(wish, messages, turnId, able);
 }
 
 function directedFor({ messages, tools }: LaneInput, wish: string, calls: readonly Message[] = []): Directed | null {
