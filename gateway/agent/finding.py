@@ -64,6 +64,17 @@ _OPENED: Final = re.compile(
 )
 """A paper that is to be seen, by a word that its name may have: "open order 1042", "read me the letter from the insurance"."""
 
+_CALLED: Final = re.compile(
+    rf"^(?:(?:{any_of(VOCABULARY.fillers)}),? )*(?:({any_of(VOCABULARY.further)}),? )?"
+    rf"((?:let (?:me|us) )?(?:{_OPENS})(?: me| us)? )?(?:the|my|our|that) ((?:[a-z][a-z-]* ){{1,3}})"
+    rf"({any_of((*VOCABULARY.document_nouns, *VOCABULARY.named_papers, *VOCABULARY.dated_papers, 'one'))})[.!?]?$",
+    re.IGNORECASE | re.ASCII,
+)
+"""A file that is to be seen, by the words of its name before that for what it is: "show the todo list", "and the lasagne one"."""
+
+_MANY_OF_ONE: Final = frozenset({"notes", "minutes"})
+"""Words for one paper that end as those for several do."""
+
 _OPENS_THING: Final = re.compile(
     rf"^(?:(?:{any_of(VOCABULARY.fillers)}),? )*(?:let (?:me|us) )?(?:{_OPENS})(?: me| us)? (.+?)[.!]?$", re.IGNORECASE | re.ASCII
 )
@@ -86,6 +97,9 @@ _TOLD_APART: Final = re.compile(
 
 _NEGATIVE: Final = {word: negative for negative, word in VOCABULARY.negated_words.items()}
 _PICKING: Final = frozenset(word for words in VOCABULARY.picks.values() for word in words)
+_UNNAMED: Final = _PICKING.union(VOCABULARY.superlatives, VOCABULARY.untold_adjectives)
+"""Words that tell a file by how it stands among others, and not by its name."""
+
 _OWNED: Final = re.compile(r"['’]s\Z")
 """How a name ends that something belongs to. Its owner may stand elsewhere without it."""
 
@@ -113,7 +127,8 @@ _MOST_WORDS: Final = 4
 class SoughtText:
     """What to look for, in which folder (empty for all), and what the wish asks of the file. `others` is what else to look for
     where nothing holds the query, in this order; `own`: the wish has no word of files; `apart`: a file that has nothing else of
-    the question beside the query is not meant."""
+    the question beside the query is not meant; `one`: of
+    several files it is asked which is meant."""
 
     query: str
     folder: str
@@ -121,6 +136,7 @@ class SoughtText:
     others: tuple[str, ...] = ()
     own: bool = False
     apart: bool = False
+    one: bool = False
 
 
 def finding_in(wish: str) -> SoughtText | None:
@@ -135,6 +151,7 @@ def finding_in(wish: str) -> SoughtText | None:
         dated_in(wish)
         or _placed_in(wish)
         or _opened_in(wish)
+        or _called_in(wish)
         or told_in(wish)
         or _described_in(wish)
         or _own_in(wish)
@@ -170,6 +187,21 @@ def _opened_in(wish: str) -> SoughtText | None:
     # "05-03" is a day of March or of May; names have the month first.
     other = [f"*{found[2]}-{found[1]}*"] if (found := _DAY_MONTH.fullmatch(opened[1])) else []
     return SoughtText(f"*{opened[1]}*", folder_in(wish), wish, (*other, opened[1]))
+
+
+def _called_in(wish: str) -> SoughtText | None:
+    """A file that is to be seen, by what it is called: the names are looked for, together and each, and then the words."""
+    found = _CALLED.match(trim(wish))
+    words = found[3].lower().split() if found else []
+    if found is None or not (found[2] or (found[1] and found[4].lower() == "one")) or not _UNNAMED.isdisjoint(words):
+        return None
+    noun, named = found[4].lower(), [word for word in words if word not in _NAMED and len(word) > _SHORT]
+    if not named or (noun.endswith("s") and noun not in _MANY_OF_ONE):
+        return None
+    # "To-do" is mostly written without its hyphen in a name.
+    patterns = [f"*{'*'.join(named)}*", *(f"*{word.replace('-', '')}*" for word in named)]
+    queries = list(dict.fromkeys((*patterns, *named)))
+    return SoughtText(queries[0], "", _SHOWN, tuple(queries[1:]), one=True)
 
 
 def told_in(wish: str) -> SoughtText | None:

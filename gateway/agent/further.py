@@ -38,6 +38,7 @@ _MEANING: Final = frozenset(VOCABULARY.meaning_words)
 _SEARCHING: Final = frozenset(VOCABULARY.search_verbs)
 _IT: Final = frozenset(VOCABULARY.file_references)
 _ASKING: Final = frozenset((*VOCABULARY.asking_words, *VOCABULARY.content_verbs))
+_LETTERS: Final = re.compile("[^a-z0-9]")
 _MOST_ALIKE: Final = 2
 """Passages that are shown of a search by meaning."""
 
@@ -144,6 +145,8 @@ def further_search(finding: SoughtText, calls: Sequence[ToolMessage], tools: Seq
     if _is_by_meaning(found[-1].call["name"]):
         return None
     read = [each for each in calls if each.call["name"] == reader[0]]
+    if finding.one and len(files) > 1:
+        files = _called(finding, files)
     if not _can_answer(finding, files) or any(_holds_all(finding, each) for each in read):
         return None
     paths = [each.call["arguments"].get(reader[1]) for each in read]
@@ -201,7 +204,7 @@ def left_open(wish: str, calls: Sequence[ToolMessage], copy: Copy) -> str | None
 def several_found(query: str, files: Sequence[str], copy: Copy) -> str:
     """What the loop says of several files of which one is meant, or of none."""
     # The stars of a name that is looked for are for the tool.
-    said = query.strip("*")
+    said = query.strip("*").replace("*", " ")
     if not files:
         return copy.say("notFound", query=said)
     return copy.say("severalFound", query=said, names=_named(files))
@@ -271,6 +274,13 @@ def _queries_in(message: ToolMessage) -> list[str]:
     """What a call looks for."""
     arguments = message.call["arguments"].items()
     return [value for name, value in arguments if slot_of(name) is Slot.QUERY and isinstance(value, str)]
+
+
+def _called(finding: SoughtText, files: Sequence[str]) -> list[str]:
+    """Of several files the one whose name is what is looked for and nothing else; none where that is not one."""
+    wanted = _LETTERS.sub("", finding.query.lower())
+    called = [each for each in files if _LETTERS.sub("", spellings(each)[1]) == wanted]
+    return called if len(called) == 1 else []
 
 
 def _can_answer(finding: SoughtText, files: Sequence[str]) -> bool:

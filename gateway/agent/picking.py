@@ -41,6 +41,10 @@ _ENDINGS_OF: Final = dict.fromkeys(VOCABULARY.picture_kinds, VOCABULARY.picture_
 _WORLD: Final = frozenset(VOCABULARY.world_nouns)
 _SAYS: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.content_verbs)})\b", re.IGNORECASE | re.ASCII)
 _ASKS: Final = re.compile(r"^(?:how much|who|when|what (?:did|have|had) \w+)\b", re.IGNORECASE | re.ASCII)
+_SHOWS: Final = re.compile(
+    rf"^(?:(?:{any_of(VOCABULARY.fillers)}),? )*(?:{any_of((*VOCABULARY.opening_verbs, *VOCABULARY.viewing_verbs))})\b",
+    re.IGNORECASE | re.ASCII,
+)
 _FROM: Final = re.compile(r"\b(?:from|by) (?:(?:the|my|our) )?([a-z0-9-]+)", re.IGNORECASE | re.ASCII)
 _DAY_MONTH: Final = re.compile(r"(?<![0-9])([0-3][0-9])-([0-3][0-9])(?![0-9])")
 _MONTHS: Final = 12
@@ -95,7 +99,7 @@ def kind_folder(wish: str, listing: ToolMessage) -> str:
 
 def picked_from(wish: str) -> str | None:
     """The folder out of which a wish means one file, to be told what it says; None for any other wish."""
-    if _pick_in(wish) is None or not (_SAYS.search(wish) or (kind_in(wish) and _ASKS.search(wish))):
+    if _pick_in(wish) is None or not (_SAYS.search(wish) or (kind_in(wish) and (_ASKS.search(wish) or _SHOWS.search(wish)))):
         return None
     if (folder := folder_in(wish)) != "":
         return folder

@@ -191,6 +191,8 @@ class LoopVocabulary:
     kept_things: _Words
     world_names: _Words
     own_attributes: _Words
+    untold_adjectives: _Words
+    further: _Words
     compared_by: Mapping[str, _Words]
     comparing_verbs: _Words
     served_nouns: _Words

@@ -25,6 +25,8 @@ export interface SoughtText {
   readonly own: boolean;
   /** A file that has nothing else of the question beside the query is not meant. */
   readonly apart?: boolean;
+  /** Of several files it is asked which is meant. */
+  readonly one?: boolean;
 }
 
 const SEARCH = anyOf(vocabulary.searchPhrases);
@@ -70,6 +72,16 @@ const OPENS_THING = new RegExp(
     `(?:${anyOf([...vocabulary.openingVerbs, ...vocabulary.viewingVerbs])})(?: me| us)? (.+?)[.!]?$`,
   "i",
 );
+/** A file that is to be seen, by the words of its name before that for what it is: "show the todo list", "and the lasagne one". */
+const CALLED = new RegExp(
+  `^(?:(?:${anyOf(vocabulary.fillers)}),? )*(?:(?<further>${anyOf(vocabulary.further)}),? )?` +
+    `(?<opens>(?:let (?:me|us) )?(?:${anyOf([...vocabulary.openingVerbs, ...vocabulary.viewingVerbs])})(?: me| us)? )?` +
+    "(?:the|my|our|that) (?<name>(?:[a-z][a-z-]* ){1,3})" +
+    `(?<noun>${anyOf([...vocabulary.documentNouns, ...vocabulary.namedPapers, ...vocabulary.datedPapers, "one"])})[.!?]?$`,
+  "i",
+);
+/** Words for one paper that end as those for several do. */
+const MANY_OF_ONE: ReadonlySet<string> = new Set(["notes", "minutes"]);
 const NAMED: ReadonlySet<string> = new Set([
   ...vocabulary.documentNouns,
   ...vocabulary.namedPapers,
@@ -94,6 +106,8 @@ const TOLD_APART = new RegExp(
 );
 const NEGATIVE = new Map(Object.entries(vocabulary.negatedWords).map(([negative, word]) => [word, negative]));
 const PICKING: ReadonlySet<string> = new Set(Object.values(vocabulary.picks).flat());
+/** Words that tell a file by how it stands among others, and not by its name. */
+const UNNAMED: ReadonlySet<string> = new Set([...PICKING, ...vocabulary.superlatives, ...vocabulary.untoldAdjectives]);
 const OWNED = /['’]s$/;
 const FOLDER = new RegExp(
   `\\b(?:${anyOf(vocabulary.insideWords)}) (?:(?:the|my|our) )?` +
@@ -122,7 +136,7 @@ export function findingIn(wish: string): SoughtText | null {
   const names = wordsOf(wish).map(({ start, end }) => bareThing(wish.slice(start, end)));
   if (names.some((name) => isThing(name) && !name.endsWith("/"))) return null;
   if (askedActs(wish).some(({ act }) => act !== "read")) return null;
-  const told = datedIn(wish) ?? placedIn(wish) ?? openedIn(wish) ?? toldIn(wish);
+  const told = datedIn(wish) ?? placedIn(wish) ?? openedIn(wish) ?? calledIn(wish) ?? toldIn(wish);
   return told ?? describedIn(wish) ?? ownIn(wish) ?? oneAmong(wish) ?? inFolder(wish);
 }
 
@@ -152,6 +166,24 @@ function openedIn(wish: string): SoughtText | null {
   const day = /^([0-3][0-9])-([01][0-9])$/.exec(word);
   const others = day === null ? [word] : [`*${day[2]}-${day[1]}*`, word];
   return { query: `*${word}*`, folder: folderIn(wish), asked: wish, others, own: false };
+}
+
+/** A file that is to be seen, by what it is called: the names are looked for, together and each, and then the words. */
+function calledIn(wish: string): SoughtText | null {
+  const found = CALLED.exec(wish.trim())?.groups;
+  if (found === undefined) return null;
+  const [noun, words] = [
+    (found["noun"] as string).toLowerCase(),
+    (found["name"] as string).toLowerCase().trim().split(" "),
+  ];
+  const isShown = found["opens"] !== undefined || (found["further"] !== undefined && noun === "one");
+  if (!isShown || words.some((word) => UNNAMED.has(word))) return null;
+  const named = words.filter((word) => !NAMED.has(word) && word.length > SHORT);
+  if (named.length === 0 || (noun.endsWith("s") && !MANY_OF_ONE.has(noun))) return null;
+  // "To-do" is mostly written without its hyphen in a name.
+  const patterns = [`*${named.join("*")}*`, ...named.map((word) => `*${word.replaceAll("-", "")}*`)];
+  const [query, ...others] = [...new Set([...patterns, ...named])] as [string, ...string[]];
+  return { query, folder: "", asked: SHOWN, others, own: false, one: true };
 }
 
 /** What one of several papers says that a wish tells by that, and asks something of. */

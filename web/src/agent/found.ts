@@ -77,3 +77,10 @@ export function spellings(path: string): string[] {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
   return [name, name.slice(0, Math.max(0, name.lastIndexOf("."))) || name];
 }
+
+/** Of several files the one whose name is what is looked for and nothing else; none where that is not one. */
+export function calledSo(query: string, files: readonly string[]): readonly string[] {
+  const lettersOf = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+  const called = files.filter((file) => lettersOf(spellings(file)[1] as string) === lettersOf(query));
+  return called.length === 1 ? called : [];
+}

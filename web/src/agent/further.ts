@@ -8,7 +8,7 @@ import { answerEnding, endingCall, endingIn, findsNames } from "./endings.ts";
 import { excerptOf } from "./excerpts.ts";
 import { asksForFigure } from "./figures.ts";
 import { doubted, findingIn, type SoughtText, sought } from "./finding.ts";
-import { spellings } from "./found.ts";
+import { calledSo, spellings } from "./found.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
@@ -133,8 +133,9 @@ export function furtherSearch(finding: SoughtText, calls: readonly ToolMessage[]
   const [first] = calls;
   if (reader === null || first === undefined || calls.length > MOST || !searches(first)) return null;
   const found = calls.filter(searches);
-  const files = rankedFiles(finding, found.at(-1) as ToolMessage);
-  if (files.length === 0) return anotherSearch(finding, found, tools);
+  const ranked = rankedFiles(finding, found.at(-1) as ToolMessage);
+  if (ranked.length === 0) return anotherSearch(finding, found, tools);
+  const files = finding.one === true && ranked.length > 1 ? calledSo(finding.query, ranked) : ranked;
   if (isByMeaning((found.at(-1) as ToolMessage).call.name)) return null;
   const opened = calls.filter(({ call }) => call.name === reader.name);
   if (!canAnswer(finding, files) || opened.some((each) => holdsAll(finding, each))) return null;
@@ -192,7 +193,9 @@ export function leftOpen(wish: string, calls: readonly ToolMessage[]): string | 
 export function severalFound(query: string, files: readonly string[]): string {
   const sentence = files.length === 0 ? copy.notFound : copy.severalFound;
   // The stars of a name that is looked for are for the tool.
-  return fill(sentence, (blank) => (blank === "query" ? query.replace(/^\*+|\*+$/g, "") : quoted(files)));
+  return fill(sentence, (blank) =>
+    blank === "query" ? query.replace(/^\*+|\*+$/g, "").replaceAll("*", " ") : quoted(files),
+  );
 }
 
 /** What it says where a listing does not tell which of its files is meant. */

@@ -47,6 +47,10 @@ const IN_TIME: ReadonlyMap<FilePick, boolean> = new Map([
   ["first", false],
 ]);
 const ASKS = /^(?:how much|who|when|what (?:did|have|had) \w+)\b/i;
+const SHOWS = new RegExp(
+  `^(?:(?:${anyOf(vocabulary.fillers)}),? )*(?:${anyOf([...vocabulary.openingVerbs, ...vocabulary.viewingVerbs])})\\b`,
+  "i",
+);
 const FROM = /\b(?:from|by) (?:(?:the|my|our) )?([a-z0-9-]+)/i;
 const DAY_MONTH = /(?<![0-9])([0-3][0-9])-([0-3][0-9])(?![0-9])/;
 const LAST_MONTH = "12";
@@ -96,7 +100,8 @@ export function kindFolder(wish: string, listing: ToolMessage): string {
 
 /** The folder out of which a wish means one file, to be told what it says; null for any other wish. */
 export function pickedFrom(wish: string): string | null {
-  if (pickIn(wish) === null || !(SAYS.test(wish) || (kindIn(wish) !== "" && ASKS.test(wish)))) return null;
+  const isOfKind = kindIn(wish) !== "" && (ASKS.test(wish) || SHOWS.test(wish));
+  if (pickIn(wish) === null || !(SAYS.test(wish) || isOfKind)) return null;
   const [said, ...more] = foldersSaid(wish).filter((each) => !PICK_OF.has(each.toLowerCase()));
   const named = said === undefined || more.length > 0 ? "" : said.replace(/\/+$/, "");
   return folderIn(wish) || named || folderOfKind(wish) || (kindIn(wish) === "" ? null : TOP);

@@ -190,6 +190,8 @@ interface Vocabulary {
   readonly keptThings: Words;
   readonly worldNames: Words;
   readonly ownAttributes: Words;
+  readonly untoldAdjectives: Words;
+  readonly further: Words;
   readonly comparedBy: Readonly<Record<"Less" | "More" | "Longer" | "Shorter" | "Newer" | "Older", Words>>;
   readonly comparingVerbs: Words;
   readonly servedNouns: Words;
