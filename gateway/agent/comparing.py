@@ -112,7 +112,7 @@ def _told(measure: Measure, read: Sequence[ToolMessage], copy: Copy) -> str:
     """Which file it is, and by what; where code cannot tell that, what the files say."""
     sources = [source_of(each) for each in read]
     are_whole = all(each.whole for each in sources) and not any(page_of(each.result["content"]).note for each in read)
-    values = _values_of(measure, sources) if are_whole else []
+    values = _values_of(measure, sources) if are_whole else ()
     if not values:
         said = copy.say("comparedShown" if measure is Measure.NONE else "comparedOpen")
         return "\n\n".join((said, *(f"{cited(each.name)}\n\n{excerpt_of(each.text).text}" for each in sources)))

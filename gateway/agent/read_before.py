@@ -36,6 +36,10 @@ _UNTELLING: Final = frozenset(
 _THERE: Final = frozenset({"there"})
 """What points at what was read where nothing else does."""
 
+_ANY: Final = frozenset({"a", "an"})
+_DEFINES: Final = 3
+"""Words of a question what something is by itself: "what is garlic"."""
+
 _TODAY: Final = frozenset(("date", "day", "time", "now", *VOCABULARY.near_days))
 """Words by which a question may be about the day on which it is asked."""
 
@@ -50,7 +54,8 @@ def read_again(wish: str, messages: Sequence[Message], turn_id: str, tools: Sequ
     words = words_of(question_in(wish))
     bare = [word.bare for word in words]
     is_plain = is_one_question(words) and not any(is_thing(wish[word.start : word.end]) for word in words_of(wish))
-    is_other = any(each.act != READING for each in asked_acts(wish)) or is_for_another(wish, tools)
+    is_general = not _ANY.isdisjoint(bare) or (bare[:1] == ["what"] and len(bare) <= _DEFINES)
+    is_other = is_general or any(each.act != READING for each in asked_acts(wish)) or is_for_another(wish, tools)
     if last.result["outcome"] != "ok" or not is_plain or is_other or not _TODAY.isdisjoint(bare):
         return None
     told = {term for word in bare if word not in _UNTELLING for term in terms_in(word)}

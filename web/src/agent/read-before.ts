@@ -28,6 +28,9 @@ const UNTELLING: ReadonlySet<string> = new Set([
 ]);
 /** What points at what was read where nothing else does. */
 const THERE = "there";
+const ANY: ReadonlySet<string> = new Set(["a", "an"]);
+/** Words of a question what something is by itself: "what is garlic". */
+const DEFINES = 3;
 /** Words by which a question may be about the day on which it is asked. */
 const TODAY: ReadonlySet<string> = new Set(["date", "day", "time", "now", ...Object.keys(vocabulary.nearDays)]);
 
@@ -46,7 +49,9 @@ export function readAgain(
   if (reader === null || last === undefined || last.turnId === turnId || last.call.name !== reader.name) return null;
   const words = wordsOf(questionIn(wish));
   const isPlain = isOneQuestion(words) && !wordsOf(wish).some(({ start, end }) => isThing(wish.slice(start, end)));
-  const isOther = askedActs(wish).some(({ act }) => act !== "read") || isForAnother(wish, tools);
+  const isDefined = words[0]?.bare === "what" && words.length <= DEFINES;
+  const isGeneral = isDefined || words.some(({ bare }) => ANY.has(bare));
+  const isOther = isGeneral || askedActs(wish).some(({ act }) => act !== "read") || isForAnother(wish, tools);
   if (last.result.outcome !== "ok" || !isPlain || isOther || words.some(({ bare }) => TODAY.has(bare))) return null;
   const told = words.flatMap(({ bare }) => (UNTELLING.has(bare) ? [] : termsIn(bare)));
   const isAboutIt = told.length > 0 || words.some(({ bare }) => bare === THERE);
