@@ -75,6 +75,7 @@ from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.misplaced import look_again, name_places, without_miss
 from gateway.agent.misreading import misreads_row
 from gateway.agent.paging import next_page
+from gateway.agent.papers import with_day
 from gateway.agent.passages import place_of, repeats_question
 from gateway.agent.picking import picked_from
 from gateway.agent.plain_calls import plain_call, said_tools
@@ -143,7 +144,7 @@ async def _next_step(lane: LaneInput) -> LaneStep:
 def _first_call(lane: LaneInput, state: TurnProgress) -> ProposedCall | str | None:
     """The call with which a wish begins that shows by its words what has to be read, or looked for; the words where what was
     shown leaves open what is meant."""
-    tools, wish = offered(lane.tools), _asked_for(lane, state)
+    tools, wish = offered(lane.tools), with_day(_asked_for(lane, state), lane.today)
     if (reckoned := reckoned_in(wish, lane.copy)) is not None:
         return reckoned
     if (carrying := carrying_in(wish, tools)) is not None:
@@ -287,7 +288,7 @@ async def _conclude(lane: LaneInput, state: TurnProgress) -> LaneStep:
     outcome = last.result["outcome"]
     # A person's no, a timeout and a refusal are said in our words: a small model invents reasons for them.
     if outcome == "ok":
-        wish = _asked_for(lane, state)
+        wish = with_day(_asked_for(lane, state), lane.today)
         carrying = carrying_in(wish, tools)
         step = await _step_after(lane, wish, carrying, calls)
         if isinstance(step, ProposedCall):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
 
 from gateway.agent.days import find_days, plain
@@ -19,6 +19,15 @@ from gateway.agent.words import words_of
 _PAPERS: Final = any_of((*VOCABULARY.document_nouns, *VOCABULARY.named_papers, *VOCABULARY.dated_papers))
 _BEFORE: Final = re.compile(rf"\b(?:\w+ )?(?:{_PAPERS})(?: (?:{any_of(VOCABULARY.dated_by)}))?(?: the)? $", re.ASCII)
 _AFTER: Final = re.compile(rf"^ (?:\w+ )?(?:{_PAPERS})\b", re.ASCII)
+_NEAR: Final = any_of(VOCABULARY.near_days)
+_TOLD_BY_DAY: Final = any_of(
+    {*VOCABULARY.document_nouns, *VOCABULARY.named_papers, *VOCABULARY.dated_papers} - {*VOCABULARY.counted_nouns["file"], "list"}
+    | {"note", "notes"}
+)
+_OF_DAY: Final = re.compile(rf"\b(?:(?:the|my|our) )?({_NEAR})['’]s ((?:\w+ )?(?:{_TOLD_BY_DAY}))\b", re.IGNORECASE | re.ASCII)
+_FROM_DAY: Final = re.compile(rf"\b({_TOLD_BY_DAY}) (?:{any_of(VOCABULARY.dated_by)}) ({_NEAR})\b", re.IGNORECASE | re.ASCII)
+"""A paper that is told by how far its day is away: "yesterday's log", "the minutes from today"."""
+
 _YEAR: Final = re.compile(r"(?:19|20)[0-9]{2}")
 _SOME_DAY: Final = date(2024, 12, 31)
 """Only the day and the month are taken of a day without a year."""
@@ -66,6 +75,16 @@ def dated_paper(wish: str) -> DatedPaper | None:
             queries.append(f"{day.day} {VOCABULARY.months[day.month - 1][0]}")
         return DatedPaper(queries, not told and not asks_part)
     return None
+
+
+def with_day(wish: str, today: date) -> str:
+    """A wish with the day of a paper in figures that it tells by how far away that is; as it is where it tells none."""
+
+    def figures(said: str) -> str:
+        return (today + timedelta(days=VOCABULARY.near_days[said.lower()])).isoformat()
+
+    told = _OF_DAY.sub(lambda found: f"the {found[2]} of {figures(found[1])}", wish)
+    return _FROM_DAY.sub(lambda found: f"{found[1]} of {figures(found[2])}", told)
 
 
 def placed_paper(thing: str) -> tuple[str, str] | None:

@@ -19,8 +19,9 @@ from gateway.agent.further import (
 )
 from gateway.agent.lane import ProposedCall
 from gateway.agent.messages import ToolMessage
+from gateway.agent.papers import with_day
 from gateway.agent.picking import pick_of
-from tests.agent.scripted import COPY
+from tests.agent.scripted import COPY, TODAY
 from tests.agent.vectors import name_of, read_vectors
 
 VECTORS = read_vectors("further")
@@ -101,3 +102,8 @@ def test_nothing_is_searched_where_no_tool_searches() -> None:
     wish = "find the note that mentions Ana and tell me what she wants"
     assert looking_for(wish, TOOLS) is not None
     assert looking_for(wish, [tool for tool in TOOLS if tool["name"] == "read_file"]) is None
+
+
+@pytest.mark.parametrize("case", VECTORS["days"], ids=lambda case: case["wish"])
+def test_a_paper_may_be_told_by_how_far_its_day_is_away(case: dict[str, Any]) -> None:
+    assert with_day(case["wish"], TODAY) == case["told"]

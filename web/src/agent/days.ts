@@ -14,6 +14,11 @@ export function isoDay(moment: Date): string {
   return isoOf(Date.UTC(moment.getFullYear(), moment.getMonth(), moment.getDate()));
 }
 
+/** The day that a word tells by how far it is away, such as "yesterday". */
+export function dayAway(name: string, today: string): string {
+  return isoOf(shifted(Date.parse(today), vocabulary.nearDays[name] as number));
+}
+
 /** A place in a text that names a day. `day` is an ISO day, or null where the words leave open which one. */
 export interface NamedDay {
   readonly start: number;

@@ -51,6 +51,7 @@ import type { Message, ToolMessage } from "./messages.ts";
 import { lookAgain, namePlaces, withoutMiss } from "./misplaced.ts";
 import { misreadsRow } from "./misreading.ts";
 import { nextPage } from "./paging.ts";
+import { withDay } from "./papers.ts";
 import { placeOf, repeatsQuestion } from "./passages.ts";
 import { pickedFrom } from "./picking.ts";
 import { plainCall, saidTools } from "./plain-calls.ts";
@@ -128,7 +129,7 @@ async function nextStep(input: LaneInput): Promise<LaneStep> {
  */
 function firstCall(input: LaneInput, state: TurnProgress): ProposedCall | string | null {
   const { messages, tools } = input;
-  const wish = askedFor(input, state);
+  const wish = withDay(askedFor(input, state), input.today);
   const able = offered(tools);
   const begun = carryingIn(wish, able) ?? directedFor(input, wish);
   if (begun !== null) return begun.first;
@@ -277,7 +278,8 @@ async function conclude(input: LaneInput, state: TurnProgress): Promise<LaneStep
   // A person's no, a timeout and a refusal are said in our words: a small model makes a story of them.
   const failed = () =>
     namePlaces(made, able) ?? stoppedAt(directedFor(input, askedFor(input, state), calls), calls, input.messages, able);
-  const text = outcome === "ok" ? await stepAfter(input, askedFor(input, state), calls) : failed();
+  const text =
+    outcome === "ok" ? await stepAfter(input, withDay(askedFor(input, state), input.today), calls) : failed();
   if (typeof text !== "string") return { kind: "calls", text: "", proposals: [text] };
   const rest = input.actions?.slice(state.finished + 1) ?? [];
   // What the person decided leaves the rest as it was asked; what failed may be what the rest stands on.

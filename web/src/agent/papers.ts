@@ -1,4 +1,4 @@
-import { findDays, plain } from "./days.ts";
+import { dayAway, findDays, plain } from "./days.ts";
 import { telling } from "./entries.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
@@ -9,6 +9,16 @@ import { wordsOf } from "./words.ts";
  */
 
 const PAPERS = anyOf([...vocabulary.documentNouns, ...vocabulary.namedPapers, ...vocabulary.datedPapers]);
+const NEAR = anyOf(Object.keys(vocabulary.nearDays));
+const UNTOLD: ReadonlySet<string> = new Set([...vocabulary.countedNouns.file, "list"]);
+const TOLD_BY_DAY = anyOf([
+  ...[...vocabulary.documentNouns, ...vocabulary.namedPapers, ...vocabulary.datedPapers].filter(
+    (noun) => !UNTOLD.has(noun),
+  ),
+  ...["note", "notes"],
+]);
+const OF_DAY = new RegExp(`\\b(?:(?:the|my|our) )?(${NEAR})['’]s ((?:\\w+ )?(?:${TOLD_BY_DAY}))\\b`, "gi");
+const FROM_DAY = new RegExp(`\\b(${TOLD_BY_DAY}) (?:${anyOf(vocabulary.datedBy)}) (${NEAR})\\b`, "gi");
 const BEFORE = new RegExp(`\\b(?:\\w+ )?(?:${PAPERS})(?: (?:${anyOf(vocabulary.datedBy)}))?(?: the)? $`);
 const AFTER = new RegExp(`^ (?:\\w+ )?(?:${PAPERS})\\b`);
 /** Only the day and the month are taken of a day without a year. */
@@ -62,4 +72,12 @@ export function placedPaper(thing: string): { readonly name: string; readonly fo
   const words = wordsOf(name).map(({ bare }) => bare);
   const isPlaced = name !== "" && !DAYS.has(folder.toLowerCase()) && words.length <= MOST_WORDS;
   return isPlaced && !words.some((word) => PICKS.has(word)) ? { name, folder: folder.replace(/\/+$/, "") } : null;
+}
+
+/** A wish with the day of a paper in figures that it tells by how far away that is, "yesterday's log"; else as it is. */
+export function withDay(wish: string, today: string): string {
+  const figures = (said: string) => dayAway(said.toLowerCase(), today);
+  return wish
+    .replaceAll(OF_DAY, (_all, near: string, paper: string) => `the ${paper} of ${figures(near)}`)
+    .replaceAll(FROM_DAY, (_all, paper: string, near: string) => `${paper} of ${figures(near)}`);
 }

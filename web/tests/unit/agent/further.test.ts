@@ -12,7 +12,9 @@ import {
 } from "../../../src/agent/further.ts";
 import type { ProposedCall } from "../../../src/agent/lane.ts";
 import type { ToolMessage } from "../../../src/agent/messages.ts";
+import { withDay } from "../../../src/agent/papers.ts";
 import type { Outcome, ToolDescriptor } from "../../../src/protocol/generated.ts";
+import { TODAY } from "./scripted.ts";
 import { readVectors } from "./vectors.ts";
 
 type Given = ProposedCall["arguments"];
@@ -39,6 +41,7 @@ interface Vectors {
   readonly otherTool: Tool;
   readonly findings: { wish: string; finding: [string, string, string] | null }[];
   readonly steps: Step[];
+  readonly days: { wish: string; told: string }[];
   readonly pointed: { name: string; wish: string; calls: Closed[]; call: Call | null }[];
   readonly shown: { name: string; wish: string; calls: Closed[]; call: Call | null }[];
   readonly resolved: { name: string; call: Call; calls: Closed[]; resolved: Call }[];
@@ -108,3 +111,7 @@ test.each(vectors.shown)(
     expect(pickedShown(wish, calls.map(closed), unread)).toBeNull();
   },
 );
+
+test.each(vectors.days)("a paper may be told by how far its day is away: $wish", (each) => {
+  expect(withDay(each.wish, TODAY)).toBe(each.told);
+});
