@@ -43,7 +43,7 @@ class Measure(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class FileComparison:
     """The files that are compared, in the order of the wish, and by what."""
 
     files: Sequence[str]
@@ -65,7 +65,7 @@ _LENGTHS: Final = frozenset({Measure.LONGER, Measure.SHORTER})
 _UPWARD: Final = frozenset({Measure.MORE, Measure.LONGER, Measure.NEWER})
 _OF_FILES: Final = frozenset((*VOCABULARY.link_words, *VOCABULARY.phrase_ends, *VOCABULARY.document_nouns, "one"))
 _FIGURES: Final = frozenset(VOCABULARY.figure_nouns)
-_ASKING: Final = frozenset(("which", "what", "is", "are", "whether", "if"))
+_ASKING: Final = frozenset((*VOCABULARY.question_words, "whether", "if"))
 _COMPARING: Final = frozenset(VOCABULARY.comparing_verbs)
 _DAY: Final = re.compile(r"(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _PRODUCTS: Final = (".js", ".net", ".io", ".com", ".org")
@@ -76,7 +76,7 @@ _MOST: Final = 3
 """Files that are read for one comparison."""
 
 
-def comparison_in(wish: str, tools: Sequence[Tool]) -> Comparison | None:
+def comparison_in(wish: str, tools: Sequence[Tool]) -> FileComparison | None:
     """The files that a wish compares; None for any other wish, and where no tool reads."""
     words = words_of(wish)
     things = [word for word in words if is_thing(wish[word.start : word.end])]
@@ -90,10 +90,12 @@ def comparison_in(wish: str, tools: Sequence[Tool]) -> Comparison | None:
         return None
     if reader_among(tools) is None or any(each.act != READING for each in asked_acts(wish)):
         return None
-    return Comparison(files, next(iter(measures), Measure.NONE))
+    return FileComparison(files, next(iter(measures), Measure.NONE))
 
 
-def next_compared(comparison: Comparison, calls: Sequence[ToolMessage], tools: Sequence[Tool], copy: Copy) -> ProposedCall | str:
+def next_compared(
+    comparison: FileComparison, calls: Sequence[ToolMessage], tools: Sequence[Tool], copy: Copy
+) -> ProposedCall | str:
     """The read that follows these calls; once all files are read, what they come to."""
     reader = reader_among(tools)
     assert reader is not None

@@ -66,7 +66,7 @@ _OPENED: Final = re.compile(
 
 _CALLED: Final = re.compile(
     rf"^(?:(?:{any_of(VOCABULARY.fillers)}),? )*(?:({any_of(VOCABULARY.further)}),? )?"
-    rf"((?:let (?:me|us) )?(?:{_OPENS})(?: me| us)? )?(?:the|my|our|that) ((?:[a-z][a-z-]* ){{1,3}})"
+    rf"((?:let (?:me|us) )?(?:{_OPENS})(?: me| us)? )?(?:{any_of(VOCABULARY.described_leads)}) ((?:[a-z][a-z-]* ){{1,3}})"
     rf"({any_of((*VOCABULARY.document_nouns, *VOCABULARY.named_papers, *VOCABULARY.dated_papers, 'one'))})[.!?]?$",
     re.IGNORECASE | re.ASCII,
 )

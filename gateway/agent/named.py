@@ -14,7 +14,7 @@ from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.words import words_of
 
 _NAMED: Final = re.compile(
-    r"\bthe ((?:[a-z][a-z-]* ){0,2}?[a-z][a-z-]*) (for|from|of|by) (?:(?:Mr|Mrs|Ms|Dr)\.? )?"
+    rf"\bthe ((?:[a-z][a-z-]* ){{0,2}}?[a-z][a-z-]*) ({any_of(VOCABULARY.named_links)}) (?:(?:Mr|Mrs|Ms|Dr)\.? )?"
     r"([A-Z][A-Za-z0-9&-]{2,}(?: [A-Z][A-Za-z0-9&-]*)*)",
     re.ASCII,
 )

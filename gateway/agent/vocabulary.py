@@ -191,6 +191,7 @@ class LoopVocabulary:
     kept_things: _Words
     world_names: _Words
     own_attributes: _Words
+    named_links: _Words
     untold_adjectives: _Words
     further: _Words
     compared_by: Mapping[str, _Words]

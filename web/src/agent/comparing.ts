@@ -26,7 +26,7 @@ import { wordsOf } from "./words.ts";
 export type Measure = keyof typeof vocabulary.comparedBy | "Shown";
 
 /** The files that are compared, in the order of the wish, and by what. */
-export interface Comparison {
+export interface FileComparison {
   readonly files: readonly string[];
   readonly measure: Measure;
 }
@@ -53,7 +53,7 @@ const OF_FILES: ReadonlySet<string> = new Set([
   "one",
 ]);
 const FIGURES: ReadonlySet<string> = new Set(vocabulary.figureNouns);
-const ASKING: ReadonlySet<string> = new Set(["which", "what", "is", "are", "whether", "if"]);
+const ASKING: ReadonlySet<string> = new Set([...vocabulary.questionWords, "whether", "if"]);
 const COMPARING: ReadonlySet<string> = new Set(vocabulary.comparingVerbs);
 const DAY = /(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])/g;
 /** Names that the world knows: the difference between node.js and vue.js stands in no file. */
@@ -63,7 +63,7 @@ const FEWEST = 2;
 const MOST = 3;
 
 /** The files that a wish compares; null for any other wish, and where no tool reads. */
-export function comparisonIn(wish: string, tools: readonly ToolDescriptor[]): Comparison | null {
+export function comparisonIn(wish: string, tools: readonly ToolDescriptor[]): FileComparison | null {
   const words = wordsOf(wish).map(({ start, end, bare }) => ({ bare, written: wish.slice(start, end) }));
   const files = [...new Set(words.filter(({ written }) => isThing(written)).map(({ written }) => bareThing(written)))];
   const said = words.filter(({ written }) => !isThing(written)).map(({ bare }) => bare);
@@ -85,7 +85,7 @@ export function comparisonIn(wish: string, tools: readonly ToolDescriptor[]): Co
 
 /** The read that follows these calls; once all files are read, what they come to. */
 export function nextCompared(
-  { files, measure }: Comparison,
+  { files, measure }: FileComparison,
   calls: readonly ToolMessage[],
   tools: readonly ToolDescriptor[],
 ): ProposedCall | string {

@@ -76,7 +76,7 @@ const OPENS_THING = new RegExp(
 const CALLED = new RegExp(
   `^(?:(?:${anyOf(vocabulary.fillers)}),? )*(?:(?<further>${anyOf(vocabulary.further)}),? )?` +
     `(?<opens>(?:let (?:me|us) )?(?:${anyOf([...vocabulary.openingVerbs, ...vocabulary.viewingVerbs])})(?: me| us)? )?` +
-    "(?:the|my|our|that) (?<name>(?:[a-z][a-z-]* ){1,3})" +
+    `(?:${anyOf(vocabulary.describedLeads)}) (?<name>(?:[a-z][a-z-]* ){1,3})` +
     `(?<noun>${anyOf([...vocabulary.documentNouns, ...vocabulary.namedPapers, ...vocabulary.datedPapers, "one"])})[.!?]?$`,
   "i",
 );

@@ -9,8 +9,10 @@ import { type Word, wordsOf } from "./words.ts";
  * Berlin", or a word for what the world has one of, "the author of Dune", makes it no such thing.
  */
 
-const NAMED =
-  /\bthe ((?:[a-z][a-z-]* ){0,2}?[a-z][a-z-]*) (for|from|of|by) (?:(?:Mr|Mrs|Ms|Dr)\.? )?([A-Z][A-Za-z0-9&-]{2,}(?: [A-Z][A-Za-z0-9&-]*)*)/;
+const NAMED = new RegExp(
+  `\\bthe ((?:[a-z][a-z-]* ){0,2}?[a-z][a-z-]*) (${anyOf(vocabulary.namedLinks)}) (?:(?:Mr|Mrs|Ms|Dr)\\.? )?` +
+    "([A-Z][A-Za-z0-9&-]{2,}(?: [A-Z][A-Za-z0-9&-]*)*)",
+);
 /** Links that join as well what is of the world: "the tower of Pisa", "the film by Nolan". */
 const ONLY_PAPERS: ReadonlySet<string> = new Set(["of", "by"]);
 const OF_WORLD: ReadonlySet<string> = new Set([

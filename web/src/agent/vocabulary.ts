@@ -190,6 +190,7 @@ interface Vocabulary {
   readonly keptThings: Words;
   readonly worldNames: Words;
   readonly ownAttributes: Words;
+  readonly namedLinks: Words;
   readonly untoldAdjectives: Words;
   readonly further: Words;
   readonly comparedBy: Readonly<Record<"Less" | "More" | "Longer" | "Shorter" | "Newer" | "Older", Words>>;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Comparison, comparisonIn, nextCompared } from "../../../src/agent/comparing.ts";
+import { comparisonIn, type FileComparison, nextCompared } from "../../../src/agent/comparing.ts";
 import type { ToolMessage } from "../../../src/agent/messages.ts";
 import type { ToolDescriptor } from "../../../src/protocol/generated.ts";
 import { readVectors } from "./vectors.ts";
@@ -30,7 +30,7 @@ test.each(wishes)("a wish shows which files it compares: $wish", ({ wish, files,
 });
 
 test.each(steps)("all files are read and then compared: $name", ({ wish, read, call, says }) => {
-  const step = nextCompared(comparisonIn(wish, tools) as Comparison, read.map(readFile), tools);
+  const step = nextCompared(comparisonIn(wish, tools) as FileComparison, read.map(readFile), tools);
   expect(step).toEqual(says ?? { name: call?.[0], arguments: call?.[1] });
 });
 
