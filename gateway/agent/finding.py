@@ -97,8 +97,10 @@ _TOLD_APART: Final = re.compile(
 
 _NEGATIVE: Final = {word: negative for negative, word in VOCABULARY.negated_words.items()}
 _PICKING: Final = frozenset(word for words in VOCABULARY.picks.values() for word in words)
-_UNNAMED: Final = _PICKING.union(VOCABULARY.superlatives, VOCABULARY.untold_adjectives)
-"""Words that tell a file by how it stands among others, and not by its name."""
+_UNNAMED: Final = _PICKING.union(
+    VOCABULARY.superlatives, VOCABULARY.untold_adjectives, VOCABULARY.link_words, VOCABULARY.phrase_ends
+)
+"""Words that tell a file by how it stands among others, or that no name of one has: "print this out on paper"."""
 
 _OWNED: Final = re.compile(r"['’]s\Z")
 """How a name ends that something belongs to. Its owner may stand elsewhere without it."""

@@ -106,8 +106,14 @@ const TOLD_APART = new RegExp(
 );
 const NEGATIVE = new Map(Object.entries(vocabulary.negatedWords).map(([negative, word]) => [word, negative]));
 const PICKING: ReadonlySet<string> = new Set(Object.values(vocabulary.picks).flat());
-/** Words that tell a file by how it stands among others, and not by its name. */
-const UNNAMED: ReadonlySet<string> = new Set([...PICKING, ...vocabulary.superlatives, ...vocabulary.untoldAdjectives]);
+/** Words that tell a file by how it stands among others, or that no name of one has: "print this out on paper". */
+const UNNAMED: ReadonlySet<string> = new Set([
+  ...PICKING,
+  ...vocabulary.superlatives,
+  ...vocabulary.untoldAdjectives,
+  ...vocabulary.linkWords,
+  ...vocabulary.phraseEnds,
+]);
 const OWNED = /['’]s$/;
 const FOLDER = new RegExp(
   `\\b(?:${anyOf(vocabulary.insideWords)}) (?:(?:the|my|our) )?` +
