@@ -45,7 +45,7 @@ VERIFY = "`countersign audit verify` "
 
 WHOLE: dict[str, tuple[Harm, str]] = {
     "newer": (sql("UPDATE alembic_version SET version_num = '9999'"), "use a newer version"),
-    "empty": (lambda database: database.write_bytes(b""), RECOVER),
+    "empty": (lambda database: database.write_bytes(b""), "`ledger.db` is empty"),
     "halved": (cut, RECOVER),
     "text": (lambda database: database.write_text("a text\n" * 2_000), RECOVER),
     "one word": (lambda database: database.write_text("a"), RECOVER),
