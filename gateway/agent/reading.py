@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -22,6 +23,9 @@ _PLACES: Final = frozenset(VOCABULARY.place_questions)
 
 _TOLD: Final = frozenset(VOCABULARY.content_verbs)
 
+_NUMBERED: Final = re.compile(r"(?:^|/)[0-9][0-9.]*\.[A-Za-z]\w*\Z", re.ASCII)
+"""A name of digits with an ending: "invoices/1042.txt"."""
+
 _BARE: Final = frozenset(VOCABULARY.bare_files)
 """Files without an ending, known by their spelling."""
 
@@ -38,8 +42,8 @@ def reading_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
     if len(files) != 1 or not is_file(files[0]):
         return None
     named = [each.act for each in asked_acts(wish) if files[0] in each.things]
-    # To a name with spaces, which no example has, a small model says that there is no such file.
-    is_shown = READING in named and is_spaced_name(files[0])
+    # To a name with spaces, or of digits, which no example has, a small model says that there is no such file.
+    is_shown = READING in named and (is_spaced_name(files[0]) or _NUMBERED.search(files[0]) is not None)
     is_for_rows = exclusion_in(wish) is not None or when_in(wish) is not None
     if not (is_shown or is_for_rows or asks_about_content(wish) or asks_for_whole(wish)):
         return None

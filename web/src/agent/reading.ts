@@ -11,6 +11,9 @@ import { whenIn } from "./timed.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { isSpacedName, wordsOf } from "./words.ts";
 
+/** A name of digits with an ending: "invoices/1042.txt". */
+const NUMBERED = /(?:^|\/)[0-9][0-9.]*\.[A-Za-z]\w*$/;
+
 /** As much of a tool as tells whether it reads a file. */
 export type ReadingTool = Pick<ToolDescriptor, "name" | "category" | "paramSchema">;
 
@@ -28,8 +31,8 @@ export function readingFor(wish: string, tools: readonly ReadingTool[]): Propose
   const [file, ...others] = things.size > 0 ? things : new Set(written.map(bareThing).filter((name) => BARE.has(name)));
   if (file === undefined || others.length > 0 || !isFile(file)) return null;
   const named = askedActs(wish).flatMap((each) => (each.things.includes(file) ? [each.act] : []));
-  // To a name with spaces, which no example has, a small model says that there is no such file.
-  const isShown = named.includes("read") && isSpacedName(file);
+  // To a name with spaces, or of digits, which no example has, a small model says that there is no such file.
+  const isShown = named.includes("read") && (isSpacedName(file) || NUMBERED.test(file));
   const isForRows = exclusionIn(wish) !== null || whenIn(wish) !== null;
   if (!isShown && !isForRows && !asksAboutContent(wish) && !asksForWhole(wish)) return null;
   // It is where something goes, or what is taken away.
