@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.migration import HEAD
 from gateway.adapters.storage.reader import RECOVER
-from gateway.adapters.storage.sqlite import DATABASE, is_damaged, require_database
+from gateway.adapters.storage.sqlite import DATABASE, is_damaged, require_database, table_names
 from gateway.core.errors import LedgerDamaged, LedgerUnavailable, Misconfigured
 
-_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
-_REVISION = "SELECT version_num FROM alembic_version"
+_REVISION = text("SELECT version_num FROM alembic_version")
 
 
 def require_some_database(folder: Path) -> Path:
@@ -27,10 +26,10 @@ def require_some_database(folder: Path) -> Path:
 
 def require_readable(connection: Connection) -> None:
     """Raises Misconfigured for a schema that this version does not know, LedgerDamaged for a database that lacks a table."""
-    found = set(connection.exec_driver_sql(_TABLES).scalars())
+    found = table_names(connection)
     if "alembic_version" not in found:
         raise LedgerDamaged(f"`{DATABASE}` has no tables of this gateway; {RECOVER}")
-    require_known(revision := str(connection.exec_driver_sql(_REVISION).scalar()))
+    require_known(revision := str(connection.execute(_REVISION).scalar()))
     missing = set(t.metadata.tables).difference(found)
     if missing and revision == HEAD:
         raise LedgerDamaged(f"`{DATABASE}` lacks the table `{min(missing)}`; {RECOVER}")

@@ -247,6 +247,11 @@ def dispose(engine: Engine) -> Generator[Engine]:
         engine.dispose()
 
 
+def table_names(connection: Connection) -> set[str]:
+    """Of the database that it is to."""
+    return set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
+
+
 def find_fault(connection: Connection) -> str | None:
     """The first thing that is wrong with the database's pages and indices; None when nothing is."""
     (found,) = connection.exec_driver_sql("PRAGMA quick_check(1)").one()

@@ -89,6 +89,7 @@ async def test_both_databases_take_every_read(dialect: Dialect) -> None:
         "answers": (["apr_1"],),
         "audit_at": ([5, 6],),
         "request_of": ("cnv_1", "trn_1"),
+        "model_of_turn": ("cnv_1", "trn_1"),
         "find_messages": ("prn_1", ["a", "ä"]),
     }
     arguments |= {"kept_result": ("prn_1", "cnv_1", "res_1"), "attachment": ("prn_1", "att_1")}
