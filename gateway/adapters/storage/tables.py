@@ -214,6 +214,7 @@ calls = Table(
     Index(None, "session_id", "request_leaf"),
     Index(None, "principal_id", "received_at"),
     Index("ix_calls_erase_at", "erase_at", **partial_index("erase_at IS NOT NULL")),
+    Index("ix_calls_open", "request_leaf", **partial_index("closed_at IS NULL")),
     # The call itself is the key; a second tree with row ids would double the writes of the hot path.
     sqlite_with_rowid=False,
 )

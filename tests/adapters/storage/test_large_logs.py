@@ -12,6 +12,7 @@ import pytest
 from gateway.adapters.storage import checks
 from gateway.adapters.storage.history.places import HISTORY
 from gateway.adapters.storage.inspection import verify_stored_log
+from gateway.adapters.storage.projections.calls import UNFINISHED_CALLS
 from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_writing
 from gateway.adapters.storage.store import Store, open_store
 from gateway.core import merkle_tiles
@@ -141,3 +142,10 @@ async def test_an_older_copy_of_a_large_database_is_recognised(state: Path) -> N
     (state / DATABASE).write_bytes(older)
     with pytest.raises(LedgerDamaged, match=f"ends after {SIZE} records"):
         await add(state)
+
+
+def test_a_start_asks_for_running_calls_without_reading_all_that_there_were(state: Path) -> None:
+    with dispose(open_for_writing(state / DATABASE)) as engine, engine.connect() as connection:
+        asked = str(UNFINISHED_CALLS.compile(engine, compile_kwargs={"literal_binds": True}))
+        (step,) = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked}").all()
+    assert step.detail == "SCAN calls USING INDEX ix_calls_open"

@@ -120,6 +120,13 @@ CLOSE_UNKNOWN_CALL = Statement(
     takes_leaf=True,
 )
 
+UNFINISHED_CALLS = (
+    # Only the first condition has an index; a running call is never closed.
+    select(t.calls)
+    .where(t.calls.c.closed_at.is_(None), t.calls.c.state == CallState.RUNNING.value)
+    .order_by(t.calls.c.request_leaf)
+)
+
 GROUP_ORDER: Final = (
     OPEN_CALL,
     OPEN_CALL_IF_NEW,
@@ -293,5 +300,4 @@ class CallReader(Reader):
         return await self._count(select(func.count()).where(recent))
 
     async def unfinished_calls(self) -> Sequence[UnfinishedCall]:
-        running = select(t.calls).where(t.calls.c.state == CallState.RUNNING.value)
-        return await self._list(running.order_by(t.calls.c.request_leaf), _read_unfinished_call)
+        return await self._list(UNFINISHED_CALLS, _read_unfinished_call)
