@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.audit_vectors import FOLDER
-from tests.cli.test_audit import audit
+from tests.cli.audit_command import audit
 from tests.harness.witness import Witness
 
 RECEIPT, LOG = FOLDER / "anchored.json", FOLDER / "anchored.jsonl"

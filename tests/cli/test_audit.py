@@ -12,41 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from sqlalchemy import text
 
-from gateway.adapters.storage.sqlite import DATABASE, open_for_writing
+from gateway.adapters.storage.sqlite import DATABASE
 from gateway.adapters.storage.store import open_store
-from gateway.cli import countersign
 from gateway.core import ledger as steps
 from gateway.core.errors import LedgerDamaged, LedgerUnavailable, Misconfigured
+from tests.cli.audit_command import ORIGIN, audit, edit
 from tests.fakes.history import History
-from tests.fakes.signed_history import signed_history
-
-ORIGIN = "gateway.example/audit"
 
 Edit = Callable[[list[str]], list[str]]
 """What someone may do to the lines of an export."""
-
-
-@pytest.fixture
-async def state(tmp_path: Path) -> Path:
-    directory = tmp_path / "state"
-    async with open_store(directory, origin=ORIGIN) as store:
-        for submission in signed_history():
-            await store.ledger.append(*submission)
-    return directory
-
-
-def audit(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(countersign, ["audit", *map(str, arguments)])
-
-
-def edit(state: Path, change: str) -> None:
-    writing = open_for_writing(state / DATABASE)
-    with writing.begin() as connection:
-        connection.execute(text(change))
-    writing.dispose()
 
 
 def exported(state: Path) -> Path:

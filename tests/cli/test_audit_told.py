@@ -6,37 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from sqlalchemy import text
 
 from gateway.adapters.storage.accounts import read_rows
 from gateway.adapters.storage.inspection import open_stored_log
-from gateway.adapters.storage.sqlite import DATABASE, open_for_writing
-from gateway.adapters.storage.store import open_store
-from gateway.cli import countersign
 from gateway.core.errors import LedgerDamaged, Misconfigured
 from gateway.core.merkle import leaf_hash
-from tests.fakes.signed_history import signed_history
-
-
-@pytest.fixture
-async def state(tmp_path: Path) -> Path:
-    directory = tmp_path / "state"
-    async with open_store(directory, origin="gateway.example/audit") as store:
-        for submission in signed_history():
-            await store.ledger.append(*submission)
-    return directory
-
-
-def audit(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(countersign, ["audit", *map(str, arguments)])
-
-
-def edit(state: Path, change: str) -> None:
-    writing = open_for_writing(state / DATABASE)
-    with writing.begin() as connection:
-        connection.execute(text(change))
-    writing.dispose()
+from tests.cli.audit_command import audit, edit
 
 
 @pytest.mark.parametrize(

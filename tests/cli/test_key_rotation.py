@@ -17,16 +17,6 @@ from gateway.core.checkpoint import SigningKey
 from gateway.core.errors import LedgerDamaged
 from gateway.core.ledger import ConversationSubject
 from tests.cli.test_backup import ORIGIN, countersigned, failing, record, sound
-from tests.fakes.signed_history import signed_history
-
-
-@pytest.fixture
-async def state(tmp_path: Path) -> Path:
-    directory = tmp_path / "state"
-    async with open_store(directory, origin=ORIGIN) as store:
-        for submission in signed_history():
-            await store.ledger.append(*submission)
-    return directory
 
 
 def rotate(state: Path) -> SigningKey:

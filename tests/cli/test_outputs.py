@@ -12,8 +12,7 @@ import pytest
 
 from gateway.cli.outputs import open_output
 from gateway.core.errors import Misconfigured
-from tests.cli.test_audit import audit
-from tests.cli.test_audit import state as state  # noqa: PLC0414 - the fixture
+from tests.cli.audit_command import audit
 
 
 def write_half(path: Path) -> None:
