@@ -66,6 +66,22 @@ async def verdict(gateway: GatewayProcess, *arguments: str) -> dict[str, Any]:
     return json.loads(said.splitlines()[-1])
 
 
+async def require_not_brought_back(scene: Scene, backup: str, word: str) -> None:
+    """Puts an older backup in the place of the state, and finds neither the word nor a conversation in it."""
+    gateway = scene.gateway
+    await scene.ada.leave()
+    assert await gateway.stop() == 0
+    code, said = await gateway.run("restore", backup, "--yes")
+    assert code == 0, said
+    assert files_with(gateway.state, word) == []
+    await gateway.start()
+    assert (await scene.ada.sign_in()).status == 204
+    await scene.ada.open_shell()
+    shell = await scene.ada.agent()
+    assert (await shell.call("conversations/list"))["conversations"] == []
+    assert (await verdict(gateway))["sound"]
+
+
 @pytest.mark.requirement("002-74", "what is erased is in no file of the gateway any more, and the log is sound and says so")
 async def test_nothing_of_what_was_erased_is_left_in_any_file(tmp_path: Path) -> None:
     home = tmp_path / "home"
@@ -264,17 +280,7 @@ async def test_case_217_a_conversation_without_calls_is_in_no_file_any_more_and_
         await scene.console.call("audit/erase", {"conversationId": forked["conversation"]["id"]})
         assert files_with(state, "plum-jam") == []
 
-        await scene.ada.leave()
-        assert await gateway.stop() == 0
-        code, said = await gateway.run("restore", backup, "--yes")
-        assert code == 0, said
-        assert files_with(state, "plum-jam") == []
-        await gateway.start()
-        assert (await scene.ada.sign_in()).status == 204
-        await scene.ada.open_shell()
-        shell = await scene.ada.agent()
-        assert (await shell.call("conversations/list"))["conversations"] == []
-        assert (await verdict(gateway))["sound"]
+        await require_not_brought_back(scene, backup, "plum-jam")
 
 
 async def test_case_240_a_conversation_that_its_person_deleted_is_erased_on_request_and_no_older_backup_brings_it_back(
@@ -295,14 +301,4 @@ async def test_case_240_a_conversation_that_its_person_deleted_is_erased_on_requ
         code, said = await gateway.run("audit", "erase", "--conversation", turn.conversation_id, "--yes")
         assert (code, "nothing is kept" in said) == (2, True), said
 
-        await scene.ada.leave()
-        assert await gateway.stop() == 0
-        code, said = await gateway.run("restore", backup, "--yes")
-        assert code == 0, said
-        assert files_with(state, "plum-jam") == []
-        await gateway.start()
-        assert (await scene.ada.sign_in()).status == 204
-        await scene.ada.open_shell()
-        shell = await scene.ada.agent()
-        assert (await shell.call("conversations/list"))["conversations"] == []
-        assert (await verdict(gateway))["sound"]
+        await require_not_brought_back(scene, backup, "plum-jam")
