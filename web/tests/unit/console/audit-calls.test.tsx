@@ -7,6 +7,7 @@ import type { AuditedCall, CallCount, CallDetails } from "../../../src/protocol/
 import { RpcError } from "../../../src/protocol/rpc.ts";
 import { requirement } from "../../requirement.ts";
 import { prepareDocument } from "../ui/document.ts";
+import { call } from "./audited-call.ts";
 import { FakeGateway } from "./fake-gateway.ts";
 import { openConsole, pass } from "./open-console.tsx";
 
@@ -21,24 +22,6 @@ beforeEach(() => {
 afterEach(() => {
   cleanup();
   vi.useRealTimers();
-});
-
-const call = (position: number, changes: Partial<AuditedCall> = {}): AuditedCall => ({
-  position,
-  conversationId: "cnv_1",
-  callId: `call_${position}`,
-  turnId: "trn_1",
-  turnIndex: 0,
-  at: `2026-11-21T09:00:${String(position).padStart(2, "0")}.000Z`,
-  principalId: "usr_ada",
-  principalName: "Ada",
-  tool: "write_file",
-  outcome: "ok",
-  decision: "consented",
-  rules: ["workspace.write"],
-  answer: "approved",
-  approverName: "Grace",
-  ...changes,
 });
 
 const count: CallCount = {

@@ -1,9 +1,10 @@
 // @vitest-environment jsdom
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { AuditedCall, CallDetails } from "../../../src/protocol/generated.ts";
+import type { CallDetails } from "../../../src/protocol/generated.ts";
 import { requirement } from "../../requirement.ts";
 import { prepareDocument } from "../ui/document.ts";
+import { call } from "./audited-call.ts";
 import { FakeGateway } from "./fake-gateway.ts";
 import { openConsole } from "./open-console.tsx";
 
@@ -16,24 +17,6 @@ beforeEach(() => {
   localStorage.clear();
 });
 afterEach(cleanup);
-
-const call = (position: number, changes: Partial<AuditedCall> = {}): AuditedCall => ({
-  position,
-  conversationId: "cnv_1",
-  callId: `call_${position}`,
-  turnId: "trn_1",
-  turnIndex: 0,
-  at: `2026-11-21T09:00:${String(position).padStart(2, "0")}.000Z`,
-  principalId: "usr_ada",
-  principalName: "Ada",
-  tool: "write_file",
-  outcome: "ok",
-  decision: "consented",
-  rules: ["workspace.write"],
-  answer: "approved",
-  approverName: "Grace",
-  ...changes,
-});
 
 test.each<[string, Partial<CallDetails>, string]>([
   [
