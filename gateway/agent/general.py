@@ -36,6 +36,15 @@ def asks_what(wish: str) -> bool:
     return is_what or words[:1] in (["what's"], ["why"])
 
 
+def asks_live(wish: str) -> bool:
+    """Whether it asks for what changes from day to day: "what's the weather in Paris". A text about it is another wish: "a poem
+    about the weather"."""
+    said = [word.bare for word in words_of(question_in(wish))]
+    is_text = not {"a", "an"}.isdisjoint(said)
+    spoken = f" {' '.join(said)} "
+    return not is_text and any(f" {phrase} " in spoken for phrase in VOCABULARY.live_phrases)
+
+
 def _told(wish: str) -> list[str]:
     """The words of the one question that it is, without what leads into it; none where it is more than one sentence."""
     words = [word.bare for word in words_of(question_in(wish))]

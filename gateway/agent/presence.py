@@ -38,6 +38,9 @@ _WEAK: Final = frozenset(
 )
 """Words that say what kind of thing is looked for, and not which."""
 
+_JUDGED: Final = frozenset(map(stem, VOCABULARY.judged_nouns))
+"""What is there though no word says so: whether it is takes judgement."""
+
 _COMPARING: Final = frozenset((*VOCABULARY.superlatives, *VOCABULARY.measures, *VOCABULARY.comparing_words))
 _MOST_WORDS: Final = 5
 _SHORT: Final = 3
@@ -57,7 +60,9 @@ def answer_presence(wish: str, source: ResultSource, copy: Copy) -> str | None:
         shown = places[: LIMITS.closest_lines]
         return f"{copy.say('present')} {cited(source.name, shown)}:\n\n{numbered(lines, shown)}"
     is_absent = source.whole and not any(_beginning_of(term) in source.text.lower() for term in terms)
-    return copy.say("absent", file=source.name, what=what) if is_absent else None
+    # Code with a mistake in it does not say so.
+    absent = "absent" if _JUDGED.isdisjoint(terms) else "unjudged"
+    return copy.say(absent, file=source.name, what=what) if is_absent else None
 
 
 def _beginning_of(term: str) -> str:

@@ -13,6 +13,7 @@ from gateway.agent.choosing import choose, offered
 from gateway.agent.claims import record_of, without_false_claims
 from gateway.agent.copied import NOTHING_SAID
 from gateway.agent.further import query_that_found, searcher_among
+from gateway.agent.general import asks_live
 from gateway.agent.kept import without_reader
 from gateway.agent.lane import AnswerStep, LaneInput
 from gateway.agent.messages import ToolMessage
@@ -31,9 +32,11 @@ _ON_FILES: Final = frozenset({READING, "delete", "move"})
 
 
 def out_of_memory(lane: LaneInput, wish: str, said: str) -> str:
-    """What it says to a question that some file may answer and that it has looked in no file for, and that it has not; empty for
-    any other question."""
+    """What it says to a question that some file may answer and that it has looked in no file for, and that it has not, or to one
+    for what changes from day to day; empty for any other question."""
     kept = record_query(wish)
+    if not kept and asks_live(wish) and not trim(said).endswith("?"):
+        return lane.copy.say("notLive")
     query = (kept or doubtful_query(wish)) if (kept or trim(said)) and searcher_among(offered(lane.tools)) else ""
     if not query:
         return ""

@@ -233,6 +233,8 @@ class LoopVocabulary:
     untold_entries: _Words
     entry_places: _Words
     no_targets: _Words
+    judged_nouns: _Words
+    live_phrases: _Words
 
 
 VOCABULARY: Final = LoopVocabulary(**loop_fields("vocabulary"))

@@ -30,6 +30,17 @@ export function asksWhat(wish: string): boolean {
   return (first === "what" && BEINGS.has(second)) || first === "what's" || first === "why";
 }
 
+/**
+ * Whether it asks for what changes from day to day: "what's the weather in Paris". A text about it is another wish: "a poem about the
+ * weather".
+ */
+export function asksLive(wish: string): boolean {
+  const said = wordsOf(questionIn(wish)).map(({ bare }) => bare);
+  const isText = said.includes("a") || said.includes("an");
+  const spoken = ` ${said.join(" ")} `;
+  return !isText && vocabulary.livePhrases.some((phrase) => spoken.includes(` ${phrase} `));
+}
+
 /** The words of the one question that it is, without what leads into it; none where it is more than one sentence. */
 function told(wish: string): string[] {
   const words = wordsOf(questionIn(wish)).map(({ bare }) => bare);

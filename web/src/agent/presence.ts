@@ -43,6 +43,8 @@ const WEAK: ReadonlySet<string> = new Set(
     "some",
   ].map(stem),
 );
+/** What is there though no word says so: whether it is takes judgement. */
+const JUDGED: ReadonlySet<string> = new Set(vocabulary.judgedNouns.map(stem));
 const COMPARING: ReadonlySet<string> = new Set([
   ...vocabulary.superlatives,
   ...vocabulary.measures,
@@ -65,7 +67,9 @@ export function answerPresence(wish: string, { name, text, whole, hasLines }: Re
   const places = held.flatMap((count, at) => (count === terms.length ? [at + 1] : [])).slice(0, limits.closestLines);
   if (places.length > 0) return `${copy.present} ${cited(name, places)}:\n\n${numbered(lines, places)}`;
   const isAbsent = whole && !terms.some((term) => text.toLowerCase().includes(beginningOf(term)));
-  return isAbsent ? fill(copy.absent, (blank) => (blank === "file" ? name : what)) : null;
+  // Code with a mistake in it does not say so.
+  const absent = terms.some((term) => JUDGED.has(term)) ? copy.unjudged : copy.absent;
+  return isAbsent ? fill(absent, (blank) => (blank === "file" ? name : what)) : null;
 }
 
 /** What other forms of a word begin with: of "city" what "cities" does. */

@@ -7,6 +7,7 @@ import { recordOf, withoutFalseClaims } from "./claims.ts";
 import { NOTHING_SAID } from "./copied.ts";
 import { copy, nameAbilities } from "./copy.ts";
 import { queryThatFound, searcherAmong } from "./further.ts";
+import { asksLive } from "./general.ts";
 import { withoutReader } from "./kept.ts";
 import type { LaneInput } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
@@ -39,11 +40,12 @@ export async function fromMemory(input: LaneInput, wish: string, calls: readonly
 }
 
 /**
- * What a small model says to a question that some file may answer and that it has looked in no file for, and that it has not; empty
- * for any other question.
+ * What a small model says to a question that some file may answer and that it has looked in no file for, and that it has not, or to
+ * one for what changes from day to day; empty for any other question.
  */
 export function outOfMemory(input: LaneInput, wish: string, said: string): string {
   const kept = recordQuery(wish);
+  if (kept === "" && asksLive(wish) && !said.trim().endsWith("?")) return copy.notLive;
   const canLook = (kept !== "" || said.trim() !== "") && searcherAmong(offered(input.tools)) !== null;
   const query = canLook ? kept || doubtfulQuery(wish) : "";
   if (query === "") return "";

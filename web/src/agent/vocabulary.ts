@@ -232,6 +232,8 @@ interface Vocabulary {
   readonly untoldEntries: Words;
   readonly entryPlaces: Words;
   readonly noTargets: Words;
+  readonly judgedNouns: Words;
+  readonly livePhrases: Words;
 }
 
 /** Does not compile where the file misses a list, nor where it has one that is not known here. */
