@@ -188,17 +188,16 @@ def _grow_by_tiles(
     connection: Connection, folder: Path, key: VerificationKey, place: int | None
 ) -> tuple[Frontier, bytes | None] | None:
     """What `grow_checked` gives, of a log whose kept tiles lead to the root that its newest checkpoint signed. Only its newest
-    records are read. None where there are no such tiles: then every record is read, which also says what is wrong."""
+    records are read, and those that nobody has written about yet: there are many where a gateway was busy until it ended. None
+    where there are no such tiles: then every record is read, which also says what is wrong."""
     note = newest_note(connection)
     checkpoint = None if note is None else open_note(note, key)
     if not isinstance(checkpoint, Checkpoint) or last_position(connection) != checkpoint.size - 1:
         return None
     with open_places(folder, connection) as places:
-        if places.written < checkpoint.size - NEWEST:
-            return None
         tree = places.kept_tree(checkpoint.size, checkpoint.root)
         if tree is None:
             return None
-        begin = max(checkpoint.size - NEWEST, 0)
+        begin = max(min(checkpoint.size - NEWEST, places.written), 0)
         deque(check_stretch(connection, begin, checkpoint.size - begin), maxlen=0)
         return tree.frontier(), None if place is None or place > tree.size else tree.root(0, place)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from sqlalchemy import Connection
 
 from gateway.adapters.storage import checks
+from gateway.adapters.storage.history import stored
 from gateway.adapters.storage.history.places import HISTORY
 from gateway.adapters.storage.inspection import verify_stored_log
 from gateway.adapters.storage.projections.calls import UNFINISHED_CALLS
@@ -82,6 +85,38 @@ async def test_a_start_reads_the_newest_records_only(state: Path, monkeypatch: p
     await add(state)
     report = verify_stored_log(state)
     assert (report.sound, report.size) == (True, SIZE + 2)
+
+
+@pytest.fixture
+async def busy(state: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The history is further behind than what is read of a log whose history is not."""
+    for name in ("QUIET_SECONDS", "LONGEST_WAIT_SECONDS"):
+        monkeypatch.setattr(stored, name, 1e9)
+    async with open_store(state, origin=ORIGIN) as store:
+        for _ in range(3 * checks.NEWEST):
+            await store.ledger.append(PolicyLoaded(1, "b" * 64))
+    return state
+
+
+async def test_a_start_after_a_busy_time_reads_only_what_the_history_has_not(busy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forbid_reading_all(monkeypatch)
+    read: list[tuple[int, int]] = []
+    check = checks.check_stretch
+
+    def note(connection: Connection, start: int, count: int) -> Iterator[bytes]:
+        read.append((start, count))
+        return check(connection, start, count)
+
+    monkeypatch.setattr(checks, "check_stretch", note)
+    checks.check_state(busy, ORIGIN)
+    assert read == [(SIZE, 3 * checks.NEWEST)]
+
+
+@pytest.mark.parametrize("place", [SIZE, SIZE + 2])
+async def test_a_record_that_the_history_has_not_is_checked_before_the_start(busy: Path, place: int) -> None:
+    edit(busy, f"UPDATE leaves SET body = replace(body, '\"v\":1', '\"v\":2') WHERE position = {place}")
+    with pytest.raises(Misconfigured, match=f"record {place} of the audit log was changed"):
+        await add(busy)
 
 
 @pytest.mark.requirement(
