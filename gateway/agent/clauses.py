@@ -21,6 +21,7 @@ from gateway.agent.wish_words import WISH_WORDS
 _ARTICLES: Final = frozenset({"the", "my", "all"})
 _ASKING: Final = frozenset(WISH_WORDS.asking)
 _BEINGS: Final = frozenset(WISH_WORDS.beings)
+_COMMANDS: Final = frozenset(WISH_WORDS.commands)
 _COMPOSING: Final = frozenset(WISH_WORDS.composing_verbs)
 _DETERMINERS: Final = frozenset(WISH_WORDS.determiners)
 _KEEPING: Final = frozenset(VOCABULARY.keeping_verbs)
@@ -29,6 +30,7 @@ _MOVING: Final = frozenset(ACTS["move"]["verbs"])
 _PREPOSITIONAL: Final = frozenset(WISH_WORDS.prepositional)
 _PREPOSITIONS: Final = frozenset(WISH_WORDS.prepositions)
 _REACHING: Final = frozenset(WISH_WORDS.reaching)
+_REASONS: Final = frozenset(WISH_WORDS.reason_openings)
 _SAYING: Final = frozenset({"that", "saying"})
 _SOURCES: Final = frozenset(WISH_WORDS.sources)
 _NO_VERBS: Final = frozenset(
@@ -38,6 +40,17 @@ _NO_VERBS: Final = frozenset(
         *(WISH_WORDS.done_openings, VOCABULARY.common_terms, VOCABULARY.conditions, VOCABULARY.light_words),
     )
 )
+
+
+_TELLS: Final = frozenset(
+    chain(
+        WISH_WORDS.beings, WISH_WORDS.subjects, WISH_WORDS.asking, WISH_WORDS.backwards, WISH_WORDS.pronouns, WISH_WORDS.negations
+    )
+)
+"""Words of a sentence that tells something, and asks for nothing."""
+
+_MOST_BARE: Final = 8
+_NOUN_WITHIN: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +89,8 @@ def begins_wish(tokens: Tokens, at: int, verbs: WishVerbs, *, is_parted: bool) -
         return len(rest) > 1
     if token.bare not in verbs.all:
         return is_parted and _orders(token, rest[0])
+    if token.bare in _COMMANDS and not (is_parted or rest[0].is_name):
+        return False
     if rest[0].bare in _JOINERS:
         return begins_wish(tokens, at + 2, verbs, is_parted=is_parted)
     if rest[0].bare in _BEINGS or rest[0].bare == "of":
@@ -84,13 +99,28 @@ def begins_wish(tokens: Tokens, at: int, verbs: WishVerbs, *, is_parted: bool) -
 
 
 def is_bare_wish(tokens: Tokens, verbs: WishVerbs) -> bool:
-    """Whether a clause has no verb, and begins with a figure or with what a tool is for: "timer for 8 minutes"."""
-    return is_counted(tokens) or (tokens[0].bare not in verbs.all and stem(tokens[0].bare) in verbs.nouns)
+    """Whether a clause has no verb, and is a figure or what a tool is for, with what belongs to it: "timer for 8 minutes",
+    "kitchen light off"."""
+    if is_counted(tokens):
+        return True
+    if tokens[0].bare in verbs.all:
+        return False
+    if stem(tokens[0].bare) in verbs.nouns:
+        return True
+    is_told = 1 < len(tokens) <= _MOST_BARE and _TELLS.isdisjoint(token.bare for token in tokens)
+    noun = next((at for at, token in enumerate(tokens[:_NOUN_WITHIN]) if stem(token.bare) in verbs.nouns), None)
+    return is_told and noun is not None and verbs.all.isdisjoint(token.bare for token in tokens[:noun])
 
 
 def is_counted(tokens: Tokens) -> bool:
     """Whether a clause begins with a figure."""
     return tokens[0].bare[:1].isdecimal()
+
+
+def is_reason(tokens: Tokens, verbs: WishVerbs) -> bool:
+    """Whether a clause only tells why something is wished: a sentence about somebody or something, which names nothing."""
+    is_told = tokens[0].bare in _REASONS and len(tokens) > 1 and not _has_name(tokens)
+    return is_told and not any(token.is_quoted for token in tokens) and not is_bare_wish(tokens, verbs)
 
 
 class _Cutting:
@@ -134,9 +164,12 @@ class _Cutting:
         sentence, verbs = self._sentence, self._verbs
         said = [*self._head, *sentence[self._start : at]]
         lead = lead_at(sentence, at)
-        if opening_at(sentence, lead.end, verbs) is not None:
+        if (opening := opening_at(sentence, lead.end, verbs)) is not None:
+            is_open = opening.order is not Order.AS_SAID or sentence[at - 1].mark == "," or lead.is_joined
             is_asked = any(token.bare in _ASKING for token in said)
-            return None if is_asked else replace(lead, is_parted=True)
+            return replace(lead, is_parted=True) if is_open and not is_asked else None
+        if sentence[at].bare == "so" and is_reason(said, verbs) and begins_wish(sentence, lead.end, verbs, is_parted=True):
+            return replace(lead, is_parted=True)
         is_opened = self._order is not Order.AS_SAID
         if sentence[at - 1].mark in (",", ":") or lead.is_joined:
             return lead if _may_cut(said, sentence, lead, verbs, is_opened=is_opened) else None
@@ -173,7 +206,7 @@ def _may_cut(said: Tokens, sentence: Tokens, lead: Lead, verbs: WishVerbs, *, is
         return bool(rest) and is_bare_wish(said, verbs) and is_bare_wish(rest, verbs) and not is_counted(rest)
     if lead.is_parted or is_opened:
         return True
-    if rest[0].bare in _SOURCES and not lead.is_joined and not _has_name(said):
+    if rest[0].bare in _SOURCES and rest[1].bare != "for" and not lead.is_joined and not _has_name(said):
         return False
     is_placed = any(token.bare in _PREPOSITIONS for token in rest[:-1])
     if rest[0].bare in _ASKING and not _has_name(rest) and not (said[0].bare in _ASKING and is_placed):

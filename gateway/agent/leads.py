@@ -19,6 +19,7 @@ _DONE_ENDS: Final = frozenset(WISH_WORDS.done_ends)
 _FILLERS: Final = frozenset(WISH_WORDS.fillers)
 _FIRST: Final = frozenset({"first", "firstly"})
 _JOINERS: Final = frozenset(WISH_WORDS.joiners)
+_MAY_BE: Final = frozenset(WISH_WORDS.may_be)
 _MOST_DONE_WORDS: Final = 5
 
 
@@ -116,7 +117,10 @@ def lead_at(tokens: Tokens, at: int) -> Lead:
 
 
 def opening_at(tokens: Tokens, at: int, verbs: WishVerbs) -> Opening | None:
-    """The beginning of such a clause at a place: "before you delete", "after deleting", "once a.txt is deleted"."""
+    """The beginning of such a clause at a place: "before you delete", "after deleting", "once a.txt is deleted"; or of one that
+    says of a thing what may be done with it: "a.txt can be deleted"."""
+    if at < len(tokens) and tokens[at].is_name:
+        return _passive_at(tokens, at, verbs)
     length = phrase_at(tokens, at, WISH_WORDS.time_words)
     place = at + length
     while length and place < len(tokens) and tokens[place].bare in _AROUND:
@@ -133,6 +137,16 @@ def opening_at(tokens: Tokens, at: int, verbs: WishVerbs) -> Opening | None:
     if base is None and place > at + length:
         base = token.bare if token.bare in verbs.all else verbs.forms.get(token.bare)
     return None if base is None else Opening(place + 1, order, [added(base)])
+
+
+def _passive_at(tokens: Tokens, at: int, verbs: WishVerbs) -> Opening | None:
+    words = [token.bare for token in tokens[at + 1 : at + 4]]
+    if tokens[at].mark or words[:1] == [] or words[0] not in _MAY_BE:
+        return None
+    base = verbs.forms.get(words[2]) if words[1:2] == ["be"] and len(words) > 2 else None
+    if words[1:2] == ["go"]:
+        return Opening(at + 3, Order.AS_SAID, [added("delete"), moved(tokens[at])])
+    return None if base is None else Opening(at + 4, Order.AS_SAID, [added(base), moved(tokens[at])])
 
 
 def _done_at(tokens: Tokens, at: int) -> int:

@@ -57,10 +57,11 @@ def spread(tokens: Tokens, verbs: WishVerbs) -> list[Tokens]:
     parts = _parts_of(tokens)
     if len(parts) == 1 or any(_is_collective(tokens, at) for at in range(len(tokens))):
         return [tokens]
-    head = head_of(tokens, verbs)
+    head = head_of(tokens, verbs) or phrase_at(tokens, 0, WISH_WORDS.statements)
     if tokens[0].bare in _MOVING and any(token.is_name for token in parts[0].tokens[:-1]):
         return _of_moves(parts) or [tokens]
-    return _of_frames(parts, head or _noun_of(tokens, verbs)) or _of_names(parts, head) or _of_likes(parts, head) or [tokens]
+    framed = _of_frames(parts, head or _noun_of(tokens, verbs)) or _of_places(parts, verbs)
+    return framed or _of_names(parts, head) or _of_likes(parts, head) or [tokens]
 
 
 def _is_collective(tokens: Tokens, at: int) -> bool:
@@ -126,6 +127,16 @@ def _of_names(parts: Sequence[_Part], head: int) -> list[Tokens]:
     if is_joint or is_other or (any(token.is_name for token in lead) and not is_target):
         return []
     return [[*lead, name, *tail] for name in names]
+
+
+def _of_places(parts: Sequence[_Part], verbs: WishVerbs) -> list[Tokens]:
+    """One wish for each place that what a tool tells is asked for: "the weather in Rome and Paris"."""
+    first, others = parts[0].tokens, [part.tokens for part in parts[1:]]
+    names = [first[-1], *(other[-1] for other in others)]
+    is_said = any(stem(token.bare) in verbs.nouns for token in first[:-2])
+    is_place = len(first) > 1 and first[-2].bare == "in" and all(name.text[:1].isupper() and not name.is_name for name in names)
+    is_list = all(len(other) == 1 or (len(other) == 2 and other[0].bare == "in") for other in others)
+    return [[*first[:-1], name] for name in names] if is_said and is_place and is_list else []
 
 
 def _of_moves(parts: Sequence[_Part]) -> list[Tokens]:

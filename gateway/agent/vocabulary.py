@@ -92,6 +92,8 @@ class LoopVocabulary:
     world_nouns: _Words
     world_verbs: _Words
     unmarked: Mapping[str, str]
+    often_typed: _Words
+    no_slips: _Words
     dealings: _Words
     comparing_words: _Words
     before_figures: _Words

@@ -16,6 +16,8 @@ class LoopWishWords:
     """One field for each list of `loop/wishes.json`, in lower case. What each is for stands where it is used."""
 
     imperatives: _Words
+    commands: _Words
+    synonyms: _Words
     irregular_forms: Mapping[str, str]
     prepositional: _Words
     particles: _Words
@@ -52,6 +54,9 @@ class LoopWishWords:
     statements: _Words
     sources: _Words
     sharing: _Words
+    wondering: _Words
+    reason_openings: _Words
+    may_be: _Words
 
 
 WISH_WORDS: Final = LoopWishWords(**loop_fields("wishes"))

@@ -12,12 +12,13 @@ from typing import Final
 
 from gateway.agent.acts import ACTS, READING
 from gateway.agent.budget import length_of
-from gateway.agent.clauses import Clause, begins_wish, clauses_of, is_bare_wish, is_counted
+from gateway.agent.clauses import Clause, begins_wish, clauses_of, is_bare_wish, is_counted, is_reason
 from gateway.agent.leads import Order, without_asides
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Tool
 from gateway.agent.objects import spread
 from gateway.agent.ones import with_nouns
+from gateway.agent.ranking import stem
 from gateway.agent.referents import leans, with_referents
 from gateway.agent.tokens import STOPS, Tokens, added, moved, spoken, tokenise
 from gateway.agent.vocabulary import VOCABULARY
@@ -32,6 +33,7 @@ _READING: Final = frozenset(WISH_WORDS.reading_verbs)
 _SOURCES: Final = frozenset(WISH_WORDS.sources)
 _TIMED: Final = frozenset((*WISH_WORDS.subjects, *WISH_WORDS.pronouns, "that", "this"))
 _TELLING: Final = frozenset(WISH_WORDS.telling)
+_WONDERING: Final = frozenset(WISH_WORDS.wondering)
 _ACT_OF: Final = {verb: act for act, words in ACTS.items() for verb in words["verbs"]}
 
 
@@ -41,18 +43,25 @@ def wishes_in(message: str, tools: Sequence[Tool]) -> list[str]:
         return []
     verbs = wish_verbs(tools)
     parted = clauses_of(without_asides(tokenise(message)), verbs)
+    parted = parted[1:] if parted and _is_reason_first(parted, verbs) else parted
     clauses = [replace(clause, tokens=with_nouns(clause.tokens, verbs)) for clause in parted]
-    if any(_is_doubtful(clause.tokens, verbs) for clause in clauses):
+    if any(_is_doubtful(clause.tokens, verbs, is_last=clause is clauses[-1]) for clause in clauses):
         return []
-    named = with_referents(_whole(clauses) or [], verbs) or []
+    named = with_referents(_whole(clauses, verbs) or [], verbs) or []
     wishes = list(dict.fromkeys(spoken(wish) for clause in _in_order(named) for wish in spread(clause.tokens, verbs)))
     is_sound = all(" " in wish and length_of(wish) <= LIMITS.action_characters for wish in wishes)
     return wishes if 1 < len(wishes) <= LIMITS.actions and is_sound else []
 
 
-def _is_doubtful(tokens: Tokens, verbs: WishVerbs) -> bool:
+def _is_reason_first(clauses: Sequence[Clause], verbs: WishVerbs) -> bool:
+    """Whether a message begins by telling why something is wished: "we are out of salt, so add salt to list.txt"."""
+    first = clauses[0].tokens
+    return len(clauses) > 1 and is_reason(first, verbs) and not begins_wish(first, 0, verbs, is_parted=False)
+
+
+def _is_doubtful(tokens: Tokens, verbs: WishVerbs, *, is_last: bool) -> bool:
     """Whether a clause is no plain wish: it has a condition, a "not", or nothing that asks for anything."""
-    words = [token.bare for token in tokens if not token.is_quoted and not token.is_name]
+    words = [token.bare for at, token in enumerate(tokens) if _may_limit(tokens, at, is_last=is_last)]
     if not _CONDITIONS.isdisjoint(words) or any(token.mark in STOPS for token in tokens[:-1]):
         return True
     if tokens[0].bare == "when" and tokens[1:2] and tokens[1].bare in _TIMED:
@@ -61,7 +70,14 @@ def _is_doubtful(tokens: Tokens, verbs: WishVerbs) -> bool:
     return not is_wish and not (len(tokens) == 1 and tokens[0].bare in verbs.all)
 
 
-def _whole(clauses: Sequence[Clause]) -> list[Clause] | None:
+def _may_limit(tokens: Tokens, at: int, *, is_last: bool) -> bool:
+    """Whether a word may be a condition or a "not". "Check if it answers" only asks where nothing follows that may hang on it."""
+    token = tokens[at]
+    is_asked = is_last and token.bare == "if" and at > 0 and tokens[at - 1].bare in _WONDERING
+    return not (token.is_quoted or token.is_name or is_asked)
+
+
+def _whole(clauses: Sequence[Clause], verbs: WishVerbs) -> list[Clause] | None:
     """The clauses that are wishes by themselves: a verb without its object goes with the next one, and what is asked of a file
     goes with the file. None where that is not clear."""
     made: list[Clause] = []
@@ -75,7 +91,7 @@ def _whole(clauses: Sequence[Clause]) -> list[Clause] | None:
             made += _shared(last, clause)
         elif clause.tokens[0].bare in _SOURCES and last.tokens[0].bare in _ASKING:
             return None
-        elif not _asks_of(last.tokens, clause.tokens):
+        elif not _asks_of(last.tokens, clause.tokens, verbs):
             made += [last, clause]
         elif leans(clause.tokens):
             made.append(_joined(last, clause))
@@ -103,8 +119,10 @@ def _joined(clause: Clause, following: Clause) -> Clause:
     return replace(clause, tokens=[*clause.tokens, added("and"), *following.tokens])
 
 
-def _asks_of(tokens: Tokens, following: Tokens) -> bool:
-    """Whether a clause asks something of what the one before it finds or reads."""
+def _asks_of(tokens: Tokens, following: Tokens, verbs: WishVerbs) -> bool:
+    """Whether a clause asks something of what the one before it finds or reads, and of nothing that another tool is for."""
+    if not leans(following) and any(stem(token.bare) in verbs.subjects for token in following[1:]):
+        return False
     asks = following[0].bare in _TELLING or following[0].bare in _ASKING
     return asks and tokens[0].bare in _READING and not any(token.is_name for token in following)
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.agent.typing_slips import meant_by
 from gateway.agent.vocabulary import VOCABULARY, any_of
 
 QUOTED: Final = re.compile(r"""\"[^"\n]*\"|`[^`\n]*`|“[^”\n]*”|(?<![A-Za-z0-9])'[^'\n]*'(?![A-Za-z0-9])""")
@@ -68,4 +69,4 @@ def bare_word(word: str) -> str:
     """A word without the marks around it, in lower case; "whats" as "what's"."""
     letters = [at for at, character in enumerate(word) if character.isalnum()]
     bare = word[letters[0] : letters[-1] + 1].lower() if letters else ""
-    return VOCABULARY.unmarked.get(bare, bare)
+    return meant_by(bare)

@@ -26,6 +26,11 @@ const NO_VERBS: ReadonlySet<string> = new Set([
   ...[vocabulary.commonTerms, vocabulary.conditions, vocabulary.lightWords].flat(),
 ]);
 
+/** Words of a sentence that tells something, and asks for nothing. */
+const TELLS: ReadonlySet<string> = new Set([beings, subjects, asking, backwards, pronouns, negations].flat());
+const MOST_BARE = 8;
+const NOUN_WITHIN = 4;
+
 /**
  * One wish, or what may be one. `isParted` says that more than "and" or a comma stands before it, `opens` that a sentence begins
  * with it.
@@ -61,20 +66,34 @@ export function beginsWish(tokens: readonly Token[], at: number, verbs: WishVerb
     return false;
   if (ASKING.has(token.bare) || phraseAt(tokens, at, wishWords.statements) > 0) return third !== undefined;
   if (!verbs.all.has(token.bare)) return isParted && orders(token, following);
+  if (wishWords.commands.includes(token.bare) && !isParted && !following.isName) return false;
   if (wishWords.joiners.includes(following.bare)) return beginsWish(tokens, at + 2, verbs, isParted);
   if (BEINGS.has(following.bare) || following.bare === "of") return false;
   return !PREPOSITIONS.has(following.bare) || wishWords.prepositional.includes(token.bare) || isParted;
 }
 
-/** Whether a clause has no verb, and begins with a figure or with what a tool is for: "timer for 8 minutes". */
+/**
+ * Whether a clause has no verb, and is a figure or what a tool is for, with what belongs to it: "timer for 8 minutes", "kitchen
+ * light off".
+ */
 export function isBareWish(tokens: readonly Token[], verbs: WishVerbs): boolean {
-  const bare = bareAt(tokens, 0);
-  return isCounted(tokens) || (!verbs.all.has(bare) && verbs.nouns.has(stem(bare)));
+  if (isCounted(tokens)) return true;
+  if (verbs.all.has(bareAt(tokens, 0))) return false;
+  if (verbs.nouns.has(stem(bareAt(tokens, 0)))) return true;
+  const isTold = tokens.length > 1 && tokens.length <= MOST_BARE && !tokens.some(({ bare }) => TELLS.has(bare));
+  const noun = tokens.slice(0, NOUN_WITHIN).findIndex(({ bare }) => verbs.nouns.has(stem(bare)));
+  return isTold && noun >= 0 && !tokens.slice(0, noun).some(({ bare }) => verbs.all.has(bare));
 }
 
 /** Whether a clause begins with a figure. */
 export function isCounted(tokens: readonly Token[]): boolean {
   return tokens.slice(0, 1).some(isFigure);
+}
+
+/** Whether a clause only tells why something is wished: a sentence about somebody or something, which names nothing. */
+export function isReason(tokens: readonly Token[], verbs: WishVerbs): boolean {
+  const isTold = wishWords.reasonOpenings.includes(bareAt(tokens, 0)) && tokens.length > 1;
+  return isTold && !tokens.some(({ isName, isQuoted }) => isName || isQuoted) && !isBareWish(tokens, verbs);
 }
 
 /** One sentence, taken apart from its first word to its last. */
@@ -126,8 +145,13 @@ function cutAt(
 ): Lead | null {
   const lead = leadAt(sentence, at);
   const before = sentence[at - 1];
-  if (openingAt(sentence, lead.end, verbs) !== null)
-    return said.some(({ bare }) => ASKING.has(bare)) ? null : { ...lead, isParted: true };
+  const opening = openingAt(sentence, lead.end, verbs);
+  if (opening !== null) {
+    const isOpen = opening.order !== "as-said" || before?.mark === "," || lead.isJoined;
+    return isOpen && !said.some(({ bare }) => ASKING.has(bare)) ? { ...lead, isParted: true } : null;
+  }
+  const isSo = bareAt(sentence.slice(at), 0) === "so" && isReason(said, verbs);
+  if (isSo && beginsWish(sentence, lead.end, verbs, true)) return { ...lead, isParted: true };
   if (before?.mark === "," || before?.mark === ":" || lead.isJoined)
     return mayCut(said, sentence, lead, verbs, isOpened) ? lead : null;
   // "Before you delete a.txt show me b.txt": nothing parts the two but the name.
@@ -168,7 +192,8 @@ function mayCut(
   if (!beginsWish(sentence, end, verbs, isParted))
     return isBareWish(said, verbs) && isBareWish(rest, verbs) && !isCounted(rest);
   if (isParted || isOpened) return true;
-  if (wishWords.sources.includes(follows) && !isJoined && !hasName(said)) return false;
+  const isSource = wishWords.sources.includes(follows) && bareAt(rest, 1) !== "for";
+  if (isSource && !isJoined && !hasName(said)) return false;
   const isPlaced = rest.slice(0, -1).some(({ bare }) => PREPOSITIONS.has(bare));
   if (ASKING.has(follows) && !hasName(rest) && !(ASKING.has(first) && isPlaced)) return false;
   return !holdsOn(said, rest, verbs);

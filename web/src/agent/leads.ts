@@ -91,8 +91,13 @@ export function leadAt(tokens: readonly Token[], start: number): Lead {
   return { end: at, isJoined, isParted, isFirst: isFirst && isJoined, turn };
 }
 
-/** The beginning of such a clause at a place: "before you delete", "after deleting", "once a.txt is deleted"; or null. */
+/**
+ * The beginning of such a clause at a place: "before you delete", "after deleting", "once a.txt is deleted"; or of one that says of
+ * a thing what may be done with it: "a.txt can be deleted". Null for any other.
+ */
 export function openingAt(tokens: readonly Token[], at: number, verbs: WishVerbs): Opening | null {
+  const thing = tokens[at];
+  if (thing?.isName) return passiveAt(tokens, at, thing, verbs);
   const length = phraseAt(tokens, at, wishWords.timeWords);
   if (length === 0 || doneAt(tokens, at) > 0) return null;
   let place = at + length;
@@ -107,6 +112,14 @@ export function openingAt(tokens: readonly Token[], at: number, verbs: WishVerbs
   const told = verbs.all.has(token.bare) ? token.bare : (verbs.forms.get(token.bare) ?? null);
   const base = gerundOf(token.bare, verbs) ?? (place > at + length ? told : null);
   return base === null ? null : { end: place + 1, order, head: [added(base)] };
+}
+
+function passiveAt(tokens: readonly Token[], at: number, thing: Token, verbs: WishVerbs): Opening | null {
+  if (thing.mark !== "" || !wishWords.mayBe.includes(bareAt(tokens.slice(at), 1))) return null;
+  const [verb, done] = tokens.slice(at + 2, at + 4);
+  if (verb?.bare === "go") return { end: at + 3, order: "as-said", head: [added("delete"), moved(thing)] };
+  const base = verb?.bare === "be" ? verbs.forms.get(done?.bare ?? "") : undefined;
+  return base === undefined ? null : { end: at + 4, order: "as-said", head: [added(base), moved(thing)] };
 }
 
 /** How many words say that what was before is done: "once that's done", "when you are finished with it". */

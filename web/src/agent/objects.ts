@@ -40,14 +40,25 @@ interface Part {
 export function spread(tokens: Tokens, verbs: WishVerbs): Tokens[] {
   const parts = partsIn(tokens);
   if (parts.length === 1 || tokens.some((_, at) => isCollective(tokens, at))) return [tokens];
-  const head = headOf(tokens, verbs);
+  const head = headOf(tokens, verbs) || phraseAt(tokens, 0, wishWords.statements);
   const isMove = vocabulary.acts.move.verbs.includes(bareAt(tokens, 0));
   if (isMove && parts[0]?.tokens.slice(0, -1).some(({ isName }) => isName)) {
     const moves = ofMoves(parts);
     return moves.length > 0 ? moves : [tokens];
   }
-  const found = [ofFrames(parts, head || nounOf(tokens, verbs)), ofNames(parts, head), ofLikes(parts, head)];
+  const framed = [ofFrames(parts, head || nounOf(tokens, verbs)), ofPlaces(parts, verbs)];
+  const found = [...framed, ofNames(parts, head), ofLikes(parts, head)];
   return found.find((wishes) => wishes.length > 0) ?? [tokens];
+}
+
+/** One wish for each place that what a tool tells is asked for: "the weather in Rome and Paris". */
+function ofPlaces(parts: readonly Part[], verbs: WishVerbs): Tokens[] {
+  const [first = [], ...others] = parts.map(({ tokens }) => tokens);
+  const names = [first, ...others].flatMap((each) => each.slice(-1));
+  const isSaid = first.slice(0, -2).some(({ bare }) => verbs.nouns.has(stem(bare)));
+  const isPlace = bareAt(first, -2) === "in" && names.every(({ text, isName }) => /^\p{Lu}/u.test(text) && !isName);
+  const isList = others.every((other) => other.length === 1 || (other.length === 2 && bareAt(other, 0) === "in"));
+  return isSaid && isPlace && isList ? names.map((name) => [...first.slice(0, -1), name]) : [];
 }
 
 /** Whether a word puts things together, and is no place that they go to: "move a.txt and b.txt to archive". */

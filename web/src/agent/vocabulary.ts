@@ -91,6 +91,8 @@ interface Vocabulary {
   readonly worldNouns: Words;
   readonly worldVerbs: Words;
   readonly unmarked: Readonly<Record<string, string>>;
+  readonly oftenTyped: Words;
+  readonly noSlips: Words;
   readonly dealings: Words;
   readonly comparingWords: Words;
   readonly beforeFigures: Words;

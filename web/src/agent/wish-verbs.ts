@@ -8,19 +8,27 @@ import { wishWords } from "./wish-words.ts";
 /* The verbs with which a wish may begin: those that people ask with, and those of the tools that there are. */
 
 const ACT_VERBS = ACTS.flatMap(([, { verbs }]) => verbs);
-const IMPERATIVES: ReadonlySet<string> = new Set([...ACT_VERBS, ...wishWords.imperatives]);
+const { imperatives, synonyms, commands } = wishWords;
+const IMPERATIVES: ReadonlySet<string> = new Set([...ACT_VERBS, ...imperatives, ...synonyms, ...commands]);
+const PLACES: ReadonlySet<string> = new Set([
+  ...vocabulary.documentNouns,
+  ...vocabulary.folderNouns,
+  "text",
+  "workspace",
+]);
 /** How a description begins that says what its tool does: "Start a timer". */
 const DESCRIBED = /^([A-Z][a-z]+) (?:a|an|the) /;
 const MIN_NOUN = 3;
 
 /**
- * `all` are the verbs, `own` those for which there is a tool or an act, `nouns` what the tools are for, as stems, and `forms` the
- * verb of each form in -ing or -ed.
+ * `all` are the verbs, `own` those for which there is a tool or an act, `nouns` what the tools are for, as stems, `subjects` the
+ * other words for that, but for files, and `forms` the verb of each form in -ing or -ed.
  */
 export interface WishVerbs {
   readonly all: ReadonlySet<string>;
   readonly own: ReadonlySet<string>;
   readonly nouns: ReadonlySet<string>;
+  readonly subjects: ReadonlySet<string>;
   readonly forms: ReadonlyMap<string, string>;
 }
 
@@ -36,7 +44,21 @@ export function wishVerbs(tools: readonly DescribedTool[]): WishVerbs {
   );
   const all = new Set([...IMPERATIVES, ...own]);
   const nouns = names.flat().filter((part) => !all.has(part) && part.length >= MIN_NOUN);
-  return { all, own: new Set([...own, ...ACT_VERBS]), nouns: new Set(nouns.map(stem)), forms: formsOf(all) };
+  return {
+    all,
+    own: new Set([...own, ...ACT_VERBS]),
+    nouns: new Set(nouns.map(stem)),
+    subjects: subjectsOf(names),
+    forms: formsOf(all),
+  };
+}
+
+function subjectsOf(names: readonly (readonly string[])[]): Set<string> {
+  const said = new Set(names.flatMap((parts) => parts.slice(1)));
+  const groups = vocabulary.sameThings.filter(
+    (group) => group.some((word) => said.has(word)) && !group.some((word) => PLACES.has(word)),
+  );
+  return new Set([...said, ...groups.flat()].filter((word) => !PLACES.has(word)).map(stem));
 }
 
 /** The verb of a form in -ing, or null. */

@@ -1,9 +1,10 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import { ACTS } from "./acts.ts";
-import { beginsWish, type Clause, clausesOf, isBareWish, isCounted } from "./clauses.ts";
+import { beginsWish, type Clause, clausesOf, isBareWish, isCounted, isReason } from "./clauses.ts";
 import { withoutAsides } from "./leads.ts";
 import { spread } from "./objects.ts";
 import { withNouns } from "./ones.ts";
+import { stem } from "./ranking.ts";
 import { leans, withReferents } from "./referents.ts";
 import { added, bareAt, endsSentence, moved, spoken, type Token, tokenise } from "./tokens.ts";
 import { vocabulary } from "./vocabulary.ts";
@@ -32,29 +33,42 @@ type Tokens = readonly Token[];
 export function wishesIn(message: string, tools: readonly DescribedTool[]): string[] {
   if (message.length > MAX_MESSAGE) return [];
   const verbs = wishVerbs(tools);
-  const parted = clausesOf(withoutAsides(tokenise(message)), verbs);
+  const all = clausesOf(withoutAsides(tokenise(message)), verbs);
+  const parted = isReasonFirst(all, verbs) ? all.slice(1) : all;
   const clauses = parted.map((clause) => ({ ...clause, tokens: withNouns(clause.tokens, verbs) }));
-  if (clauses.some(({ tokens }) => isDoubtful(tokens, verbs))) return [];
-  const named = withReferents(whole(clauses) ?? [], verbs) ?? [];
+  if (clauses.some(({ tokens }, at) => isDoubtful(tokens, verbs, at === clauses.length - 1))) return [];
+  const named = withReferents(whole(clauses, verbs) ?? [], verbs) ?? [];
   const wishes = [...new Set(inOrder(named).flatMap(({ tokens }) => spread(tokens, verbs).map(spoken)))];
   const isSound = wishes.every((wish) => wish.includes(" ") && wish.length <= limits.actionCharacters);
   return isSound && wishes.length > 1 && wishes.length <= limits.actions ? wishes : [];
 }
 
+/** Whether a message begins by telling why something is wished: "we are out of salt, so add salt to list.txt". */
+function isReasonFirst([first, ...others]: readonly Clause[], verbs: WishVerbs): boolean {
+  if (first === undefined || others.length === 0) return false;
+  return isReason(first.tokens, verbs) && !beginsWish(first.tokens, 0, verbs, false);
+}
+
 /** Whether a clause is no plain wish: it has a condition, a "not", or nothing that asks for anything. */
-function isDoubtful(tokens: Tokens, verbs: WishVerbs): boolean {
-  if (tokens.some(({ bare, isQuoted, isName }) => !isQuoted && !isName && CONDITIONS.has(bare))) return true;
+function isDoubtful(tokens: Tokens, verbs: WishVerbs, isLast: boolean): boolean {
+  if (tokens.some((token, at) => CONDITIONS.has(token.bare) && mayLimit(token, tokens[at - 1], isLast))) return true;
   if (tokens.slice(0, -1).some(({ mark }) => endsSentence(mark))) return true;
   if (bareAt(tokens, 0) === "when" && TIMED.has(bareAt(tokens, 1))) return true;
   const isVerb = tokens.length === 1 && verbs.all.has(bareAt(tokens, 0));
   return !isVerb && !beginsWish(tokens, 0, verbs, true) && !isBareWish(tokens, verbs);
 }
 
+/** Whether a word may be a condition or a "not". "Check if it answers" only asks where nothing follows that may hang on it. */
+function mayLimit({ bare, isQuoted, isName }: Token, before: Token | undefined, isLast: boolean): boolean {
+  const isAsked = isLast && bare === "if" && wishWords.wondering.includes(before?.bare ?? "");
+  return !isQuoted && !isName && !isAsked;
+}
+
 /**
  * The clauses that are wishes by themselves: a verb without its object goes with the next one, and what is asked of a file goes
  * with the file. Null where that is not clear.
  */
-function whole(clauses: readonly Clause[]): Clause[] | null {
+function whole(clauses: readonly Clause[], verbs: WishVerbs): Clause[] | null {
   const made: Clause[] = [];
   for (const clause of clauses) {
     const last = made.pop();
@@ -63,7 +77,7 @@ function whole(clauses: readonly Clause[]): Clause[] | null {
       made.push({ ...last, tokens: [...clause.tokens.slice(0, 1), ...last.tokens] });
     else if (last.tokens.length === 1) made.push(...shared(last, clause));
     else if (wishWords.sources.includes(bareAt(clause.tokens, 0)) && ASKING.has(bareAt(last.tokens, 0))) return null;
-    else if (!asksOf(last.tokens, clause.tokens)) made.push(last, clause);
+    else if (!asksOf(last.tokens, clause.tokens, verbs)) made.push(last, clause);
     else if (leans(clause.tokens)) made.push(joined(last, clause));
     else return null;
   }
@@ -88,8 +102,9 @@ function joined(clause: Clause, following: Clause): Clause {
   return { ...clause, tokens: [...clause.tokens, added("and"), ...following.tokens] };
 }
 
-/** Whether a clause asks something of what the one before it finds or reads. */
-function asksOf(tokens: Tokens, following: Tokens): boolean {
+/** Whether a clause asks something of what the one before it finds or reads, and of nothing that another tool is for. */
+function asksOf(tokens: Tokens, following: Tokens, verbs: WishVerbs): boolean {
+  if (!leans(following) && following.slice(1).some(({ bare }) => verbs.subjects.has(stem(bare)))) return false;
   const [verb, asks] = [bareAt(tokens, 0), bareAt(following, 0)];
   return (TELLING.has(asks) || ASKING.has(asks)) && READING.has(verb) && !following.some(({ isName }) => isName);
 }

@@ -1,3 +1,4 @@
+import { meantBy } from "./typing-slips.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 
 /** What is quoted, and so no word of the person's own. */
@@ -63,5 +64,5 @@ export function withoutGiven(text: string): string {
 /** A word without the marks around it, in lower case. */
 export function bareWord(word: string): string {
   const bare = word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").toLowerCase();
-  return Object.hasOwn(vocabulary.unmarked, bare) ? (vocabulary.unmarked[bare] as string) : bare;
+  return meantBy(bare);
 }
