@@ -34,12 +34,10 @@ export function CompletionMenu({ id, label, suggestions, chosen, onTake }: Compl
             onTake(suggestion);
           }}
         >
-          <code>
-            <VisibleText text={suggestion.label} />
-          </code>
+          <code>{suggestion.own ? suggestion.label : <VisibleText text={suggestion.label} />}</code>
           {suggestion.what !== "" && (
             <span className={styles.what}>
-              <VisibleText text={suggestion.what} />
+              {suggestion.own ? suggestion.what : <VisibleText text={suggestion.what} prose />}
             </span>
           )}
         </div>

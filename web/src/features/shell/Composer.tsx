@@ -7,6 +7,7 @@ import { CompletionMenu, optionId } from "./CompletionMenu.tsx";
 import styles from "./Composer.module.css";
 import type { Suggestion } from "./completion.ts";
 import { PendingFilesRow } from "./PendingFilesRow.tsx";
+import { isSendKey } from "./settings.ts";
 import { useCompletion } from "./use-completion.ts";
 import type { Workspace } from "./workspace.ts";
 import type { WorkspaceState } from "./workspace-state.ts";
@@ -114,8 +115,7 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
         return;
       }
     }
-    const sends = state.settings.sendKey === "enter" ? !event.shiftKey : event.ctrlKey || event.metaKey;
-    if (event.key === "Enter" && sends) {
+    if (isSendKey(event, state.settings.sendKey)) {
       event.preventDefault();
       void send();
     }
@@ -136,7 +136,12 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
         )}
         <PendingFilesRow files={state.files} onRemove={(place) => workspace.removeFile(place)} />
         <div className={styles.row}>
-          <AttachButton onFiles={(files) => void workspace.attach(files)} />
+          <AttachButton
+            onFiles={(files) => {
+              field.current?.focus();
+              void workspace.attach(files);
+            }}
+          />
           <textarea
             ref={field}
             className={styles.field}

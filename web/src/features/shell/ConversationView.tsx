@@ -73,6 +73,7 @@ export function ConversationView({ workspace, state, session }: ConversationView
               place={state.place}
               label={state.title || t`Conversation`}
               busy={state.busy}
+              sendKey={state.settings.sendKey}
               figures={state.figures}
               whenIdle={whenIdle}
               onCancelCall={(callId) => void workspace.cancelCall(callId)}

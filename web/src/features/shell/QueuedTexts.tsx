@@ -27,7 +27,7 @@ export function QueuedTexts({ workspace, state }: { readonly workspace: Workspac
             <span className={styles.text} dir="auto">
               {text}
             </span>
-            {place < steering && <Tag tone="accent">{t`Before the next step`}</Tag>}
+            {busy && place < steering && <Tag tone="accent">{t`Before the next step`}</Tag>}
             {busy && place >= steering && !text.startsWith("/") && (
               <Button size="small" variant="quiet" onClick={() => line.steer(place)}>
                 {t`Take in now`}

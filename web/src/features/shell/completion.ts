@@ -15,6 +15,8 @@ export interface Suggestion {
   readonly what: string;
   readonly from: number;
   readonly insert: string;
+  /** Words of this page, which need no look-alike pointed out. */
+  readonly own: boolean;
   /** A folder: what is in it is suggested next. */
   readonly goesOn: boolean;
   /** The tool whose arguments are filled in next. */
@@ -53,6 +55,7 @@ export function suggestCommand({ commands }: Extract<Wanted, { kind: "command" }
     what,
     from: 0,
     insert: `/${word}${word === "inspect" || word === "call" ? " " : ""}`,
+    own: true,
     goesOn: word === "inspect" || word === "call",
     tool: null,
   }));
@@ -69,6 +72,7 @@ export function suggestTools(
     what: tool.title ?? firstSentence(tool.description),
     from,
     insert: command === "call" ? `${tool.name} ` : tool.name,
+    own: false,
     goesOn: false,
     tool: command === "call" ? tool : null,
   }));
@@ -89,6 +93,7 @@ export function suggestPaths(
       what: isFolder ? t`Folder` : "",
       from,
       insert: isFolder ? `@${path}/` : `${/\s/.test(path) ? `"${path}"` : path} `,
+      own: false,
       goesOn: isFolder,
       tool: null,
     };

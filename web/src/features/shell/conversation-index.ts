@@ -5,7 +5,7 @@ import type { AgentClient } from "./shell-environment.ts";
 
 /** As long as the gateway takes. */
 const TITLE_LIMIT = 200;
-const COPY_SUFFIX = " (copy)";
+const COPY_SUFFIX = t` (copy)`;
 const TITLE_LENGTH = 60;
 
 /** The stored conversations that this page knows of, newest first, fetched one page at a time. */

@@ -49,7 +49,8 @@ export class Library {
   async export(id: string, format: "json" | "md"): Promise<void> {
     const { index, environment, attempt } = this.#parts;
     await attempt(async () => {
-      environment.saveFile(`conversation-${id}.${format}`, await index.export(id, format));
+      const text = await index.export(id, format);
+      environment.saveFile(`${fileNameOf(index.find(id)?.title ?? "") || `conversation-${id}`}.${format}`, text);
     });
   }
 
@@ -82,4 +83,15 @@ export class Library {
   loadOlder(): Promise<boolean> {
     return this.#parts.attempt(() => this.#parts.index.loadOlder());
   }
+}
+
+const NAME_LENGTH = 60;
+
+/** A title as the name of a file on any system: letters and digits of any script, with single hyphens for all else. */
+function fileNameOf(title: string): string {
+  return title
+    .normalize("NFC")
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, "-")
+    .slice(0, NAME_LENGTH)
+    .replace(/^-+|-+$/g, "");
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../agent/parse.ts";
 import type { KeptTexts } from "./shell-environment.ts";
 
 /**
@@ -13,7 +14,9 @@ export class MessageQueue {
   constructor(conversationId: string, kept: KeptTexts) {
     this.#name = `queue:${conversationId}`;
     this.#kept = kept;
-    this.#texts = readTexts(kept.read(this.#name));
+    const { texts, steering } = readQueue(kept.read(this.#name));
+    this.#texts = texts;
+    this.#steering = steering;
   }
 
   get texts(): readonly string[] {
@@ -34,29 +37,30 @@ export class MessageQueue {
     const text = this.#texts[place];
     if (text === undefined || place < this.#steering) return;
     const others = this.#texts.filter((_, index) => index !== place);
-    this.#replace([...others.slice(0, this.#steering), text, ...others.slice(this.#steering)]);
-    this.#steering++;
+    this.#replace([...others.slice(0, this.#steering), text, ...others.slice(this.#steering)], this.#steering + 1);
   }
 
   /** The texts that are meant for the turn under way; they are then no longer in the queue. */
   takeSteering(): readonly string[] {
     const taken = this.#texts.slice(0, this.#steering);
     const rest = this.#texts.slice(this.#steering);
-    this.#steering = 0;
-    if (taken.length > 0) this.#replace(rest);
+    if (taken.length > 0) this.#replace(rest, 0);
     return taken;
   }
 
   /** The turn is over: what was meant for it is sent like the others. */
   stopSteering(): void {
-    this.#steering = 0;
+    if (this.#steering > 0) this.#replace(this.#texts, 0);
   }
 
   /** The text at a place, which is then no longer in the queue. */
   take(place: number): string | undefined {
     const text = this.#texts[place];
-    if (text !== undefined && place < this.#steering) this.#steering--;
-    this.#replace(this.#texts.filter((_, index) => index !== place));
+    const steering = text !== undefined && place < this.#steering ? this.#steering - 1 : this.#steering;
+    this.#replace(
+      this.#texts.filter((_, index) => index !== place),
+      steering,
+    );
     return text;
   }
 
@@ -66,21 +70,30 @@ export class MessageQueue {
   }
 
   clear(): void {
-    this.#replace([]);
+    this.#replace([], 0);
   }
 
-  #replace(texts: readonly string[]): void {
+  #replace(texts: readonly string[], steering = this.#steering): void {
     this.#texts = texts;
-    this.#kept.write(this.#name, texts.length === 0 ? "" : JSON.stringify(texts));
+    this.#steering = steering;
+    this.#kept.write(this.#name, texts.length === 0 ? "" : JSON.stringify({ texts, steering }));
   }
 }
 
+interface Queue {
+  readonly texts: readonly string[];
+  readonly steering: number;
+}
+
 /** Anything may stand in a browser's storage. */
-function readTexts(stored: string): readonly string[] {
+function readQueue(stored: string): Queue {
   try {
-    const texts: unknown = JSON.parse(stored);
-    return Array.isArray(texts) ? texts.filter((text) => typeof text === "string") : [];
+    const queue: unknown = JSON.parse(stored);
+    const kept: unknown = isObject(queue) ? queue.texts : queue;
+    const texts = Array.isArray(kept) ? kept.filter((text) => typeof text === "string") : [];
+    const steering = isObject(queue) ? texts.findIndex((_, place) => place === queue.steering) : 0;
+    return { texts, steering: Math.max(steering, 0) };
   } catch {
-    return [];
+    return { texts: [], steering: 0 };
   }
 }

@@ -198,6 +198,8 @@ export class OpenConversation {
   apply(happened: AgentEvent): void {
     for (const event of this.#resumed.translate(happened)) {
       this.#log = advance(this.#log, event);
+      // What was meant for an earlier turn, which a reload cut off, is not meant for this one.
+      if (event.type === "turn:begun") this.queue.stopSteering();
       if (event.type === "turn:begun" || event.type === "turn:resumed")
         this.#turnsUnderWay.begin(this.id, event.turnId);
       if (event.type === "turn:ended") {

@@ -1,13 +1,16 @@
+import type { KeyboardEvent } from "react";
 import type { Theme } from "../../ui/theme.ts";
 import type { KeptTexts } from "./shell-environment.ts";
+
+/** What sends what is written: Enter, or Enter together with Ctrl or Command. */
+export type SendKey = "enter" | "withCtrl";
 
 /** What a person has set for the shell, in this browser. */
 export interface Settings {
   readonly theme: Theme;
   /** The model of conversations for which none was chosen; empty for the first that there is. */
   readonly modelId: string;
-  /** What sends what is written: Enter, or Enter together with Ctrl or Command. */
-  readonly sendKey: "enter" | "withCtrl";
+  readonly sendKey: SendKey;
   /** How freely a model chooses its words, from 0 to `HOTTEST`. It does not count where the loop asks for one of a few forms. */
   readonly temperature: number;
   /** Rounds of tool calls that a turn may have, at most `MOST_STEPS`. */
@@ -66,4 +69,10 @@ function parse(text: string): Readonly<Record<string, unknown>> {
 
 function within(value: unknown, least: number, most: number): number | null {
   return typeof value === "number" && value >= least && value <= most ? value : null;
+}
+
+/** Whether a key sends what is written. Enter that ends the choice of a character (an input method) never does. */
+export function isSendKey(event: KeyboardEvent, sendKey: SendKey): boolean {
+  if (event.key !== "Enter" || event.nativeEvent.isComposing) return false;
+  return sendKey === "enter" ? !event.shiftKey : event.ctrlKey || event.metaKey;
 }

@@ -1,3 +1,4 @@
+import { language } from "../../language/language.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 
 /** What the line needs of the page around it. */
@@ -11,8 +12,8 @@ export interface LineSurroundings {
   changed(): void;
 }
 
-/** Words that begin what is meant for the work under way, not for the time after it. */
-const ALSO = /^(?:and\s+)?also\b/i;
+/** Words that begin what is meant for the work under way, not for the time after it. A German "also" means "so". */
+const ALSO = language === "de" ? /^(?:und\s+)?(?:auch|außerdem)\b/i : /^(?:and\s+)?also\b/i;
 
 /** What the person has written while an answer is under way, and what is done with it. */
 export class WaitingLine {

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import type { ToolRequest } from "../../../src/protocol/generated.ts";
 import { snapshotOf, tools } from "../agent/scripted.ts";
@@ -47,6 +47,19 @@ describe("the message box", () => {
     await user.keyboard("{ArrowDown}{Enter}");
     expect((box as HTMLTextAreaElement).value).toBe("read a.txt ");
     expect(screen.queryByRole("listbox")).toBeNull();
+  });
+
+  test("lists its commands in plain words, and takes the keyboard back when a file was chosen", async () => {
+    const { user } = openShell(new ScriptedClient({}), [], patient);
+    const box = await screen.findByRole("textbox", { name: "Message" });
+    await user.type(box, "/");
+    const call = await screen.findByRole("option", { name: /^\/call/ });
+    expect(call.textContent).toMatch(/^\/call NAME \{…\}/);
+    expect(call.querySelector("mark")).toBeNull();
+    await user.clear(box);
+    screen.getByRole("button", { name: "Attach files" }).focus();
+    fireEvent.change(screen.getByLabelText("Files to attach"), { target: { files: [new File(["a"], "a.txt")] } });
+    expect(document.activeElement).toBe(box);
   });
 
   test("goes on into a folder, and Escape leaves the text as it is", async () => {

@@ -38,6 +38,23 @@ test("a search finds titles that have all the words, in any case and order", () 
   expect(searchConversations(rows, "")).toHaveLength(2);
 });
 
+test("a text that is meant for the turn under way is so after a reload too, and never more texts than there are", () => {
+  const stored = new Map<string, string>();
+  const kept = {
+    read: (name: string) => stored.get(name) ?? "",
+    write: (name: string, text: string) => void stored.set(name, text),
+  };
+  const queue = new MessageQueue("cnv_1", kept);
+  queue.add("later");
+  queue.add("also this");
+  queue.steer(1);
+  expect(new MessageQueue("cnv_1", kept)).toMatchObject({ texts: ["also this", "later"], steering: 1 });
+  queue.stopSteering();
+  expect(new MessageQueue("cnv_1", kept).steering).toBe(0);
+  stored.set("queue:cnv_1", '{"texts": ["one"], "steering": 7}');
+  expect(new MessageQueue("cnv_1", kept)).toMatchObject({ texts: ["one"], steering: 0 });
+});
+
 test("a text in line survives the page, and what somebody else wrote there is no text", () => {
   const stored = new Map<string, string>();
   const kept = {

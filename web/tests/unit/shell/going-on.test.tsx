@@ -40,6 +40,7 @@ test("the way on stands under the last answer, and is sent as the next message",
   const sent: string[] = [];
   const props = {
     label: "A conversation",
+    sendKey: "enter" as const,
     figures: new Map(),
     onCancelCall: () => undefined,
     onAskAgain: () => undefined,
@@ -64,7 +65,15 @@ test("a call that is done says how long it took", () => {
   const view = after({ type: "call:proposed", call }, { type: "call:closed", callId: "call_1", result });
   const none = () => undefined;
   const acts = { onCancelCall: none, onAskAgain: none, onOpenBranch: none, onCompare: none, onCallAgain: none };
-  const rest = { label: "A", figures: new Map(), branchesAt: () => null, onSend: none, whenIdle: none, busy: false };
+  const rest = {
+    label: "A",
+    sendKey: "enter" as const,
+    figures: new Map(),
+    branchesAt: () => null,
+    onSend: none,
+    whenIdle: none,
+    busy: false,
+  };
   render(<Log {...acts} {...rest} view={view} />);
   expect(screen.getByRole("article", { name: "look: Done" }).textContent).toContain("1.4 s");
 });

@@ -128,6 +128,21 @@ describe("an export", () => {
     );
   });
 
+  test("of a branch tells what came of the calls before it, of which the branch has no record", async () => {
+    const { found } = await read({
+      format: "countersign.conversation.v1",
+      messages: [
+        { role: "user", content: "list it" },
+        { role: "assistant", content: "", toolCalls: [{ id: "c1", name: "list_directory", arguments: {} }] },
+        { role: "tool", content: "old.txt", toolCallId: "c1" },
+      ],
+      calls: [],
+    });
+    expect(found[0]?.body.messages[1]?.content).toBe(
+      "    Call of list_directory (imported, not in this record): its result follows\n    {}\n    old.txt",
+    );
+  });
+
   test("that is too long is cut at its beginning, and half a character is none", async () => {
     const many = Array.from({ length: 1_200 }, (_, index) => ({ role: "user", content: `${index}` }));
     const { found } = await read({ messages: many });

@@ -1,9 +1,10 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, render, screen, within } from "@testing-library/react";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { advance, type Conversation, emptyConversation } from "../../../src/agent/conversation.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import { Log } from "../../../src/features/shell/log/Log.tsx";
+import { openingOf } from "../../../src/features/shell/log/opening.ts";
 import { approvalFor } from "./approvals.ts";
 import { NoResizes } from "./scripted-client.ts";
 
@@ -18,6 +19,7 @@ afterEach(() => {
 
 const props = {
   label: "A conversation",
+  sendKey: "enter" as const,
   busy: true,
   figures: new Map(),
   onCancelCall: () => undefined,
@@ -137,4 +139,72 @@ test("a list that was asked for below an answer leaves the answer its ways on, a
   expect(more).toEqual([]);
   const copy = screen.getByRole("button", { name: "Copy answer" });
   expect(copy.parentElement).toBe(again?.parentElement);
+});
+
+describe("a question", () => {
+  const asked = (text: string) =>
+    [
+      { type: "turn:begun", turnId: "trn_1", text, tools: [] } as const,
+      { type: "assistant:said", content: "Hello.", stopped: false } as const,
+      { type: "turn:ended", ending: "answered", label: "words" } as const,
+    ].reduce(advance, emptyConversation);
+  const pasted = Array.from({ length: 40 }, (_, line) => `line ${line}`).join("\n");
+  const bubble = () => screen.getByRole("article", { name: "You" });
+
+  test("that is long stands there with its beginning, and all of it on request", () => {
+    render(<Log view={asked(pasted)} {...props} />);
+    expect(bubble().textContent).toContain("line 9…");
+    expect(bubble().textContent).not.toContain("line 10");
+    const more = screen.getByRole("button", { name: "Show more" });
+    expect(more.getAttribute("aria-expanded")).toBe("false");
+    fireEvent.click(more);
+    expect(bubble().textContent).toContain("line 39");
+    fireEvent.click(screen.getByRole("button", { name: "Show less" }));
+    expect(bubble().textContent).not.toContain("line 39");
+  });
+
+  test("of a few lines stands whole, and so does one that was found by its words", () => {
+    const { unmount } = render(<Log view={asked("one\ntwo")} {...props} />);
+    expect(screen.queryByRole("button", { name: "Show more" })).toBeNull();
+    unmount();
+    render(<Log view={asked(pasted)} {...props} place={{ turnId: "trn_1", words: ["39"] }} />);
+    expect(bubble().textContent).toContain("line 39");
+  });
+
+  test("of one long line ends between two words", () => {
+    expect(openingOf("word ".repeat(400))).toMatch(/^(word )+word$/);
+    expect(openingOf("x".repeat(1_300))).toHaveLength(800);
+    expect(openingOf("x".repeat(1_200))).toBeNull();
+  });
+
+  test("is put in other words from its end on, sent by Enter, and Escape gives the keyboard back", () => {
+    const onAskAgain = vi.fn();
+    render(<Log view={asked("tell me a story")} {...props} busy={false} onAskAgain={onAskAgain} />);
+    fireEvent.click(screen.getByRole("button", { name: "Edit" }));
+    const field = () => screen.getByRole<HTMLTextAreaElement>("textbox", { name: "In other words" });
+    expect(document.activeElement).toBe(field());
+    expect(field().selectionStart).toBe("tell me a story".length);
+    fireEvent.keyDown(field(), { key: "Escape" });
+    expect(document.activeElement).toBe(screen.getByRole("button", { name: "Edit" }));
+    fireEvent.click(screen.getByRole("button", { name: "Edit" }));
+    fireEvent.change(field(), { target: { value: "tell me a joke" } });
+    fireEvent.keyDown(field(), { key: "Enter", shiftKey: true });
+    expect(onAskAgain).not.toHaveBeenCalled();
+    fireEvent.keyDown(field(), { key: "Enter" });
+    expect(onAskAgain).toHaveBeenCalledWith("trn_1", "tell me a joke");
+  });
+
+  test("that only brings a file is not asked again: a model would be told the name of a file", () => {
+    const result = { outcome: "ok", content: "a,b", trust: "untrusted", truncated: false } as const;
+    const call = { id: "call_1", name: "read_attachment", arguments: { name: "costs.csv" } };
+    const view = [
+      { type: "turn:begun", turnId: "trn_1", text: "Attached costs.csv", tools: [] } as const,
+      { type: "call:proposed", call } as const,
+      { type: "call:closed", callId: "call_1", result } as const,
+      { type: "turn:ended", ending: "answered", label: "words" } as const,
+    ].reduce(advance, emptyConversation);
+    render(<Log view={view} {...props} busy={false} />);
+    expect(screen.queryByRole("button", { name: "Edit" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Try again in a branch" })).toBeNull();
+  });
 });

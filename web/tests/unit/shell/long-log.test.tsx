@@ -20,6 +20,7 @@ afterEach(() => {
 
 const props: Omit<LogProps, "view"> = {
   label: "A long conversation",
+  sendKey: "enter",
   busy: false,
   figures: new Map(),
   onCancelCall: () => undefined,

@@ -86,7 +86,7 @@ describe("the menus and dialogs of the shell", () => {
     await user.click(await screen.findByRole("button", { name: "More for A talk" }));
     await user.click(await screen.findByRole("menuitem", { name: "Export as JSON" }));
     await waitFor(() => expect(saved).toHaveLength(1));
-    expect(saved[0]?.name).toBe("conversation-cnv_1.json");
+    expect(saved[0]?.name).toBe("A-talk.json");
     expect(JSON.parse(saved[0]?.text ?? "")).toEqual(exported);
     expect(client.paramsOf("conversations/export")).toEqual([{ conversationId: "cnv_1" }]);
   });

@@ -9,7 +9,7 @@ export function readCountersign(value: Readonly<Record<string, unknown>>): Trace
   if (value.format !== "countersign.conversation.v1") return null;
   const { conversation, messages, calls } = value;
   if (!Array.isArray(messages)) return { title: "", said: [], leftOut: 0 };
-  const results = resultsOf(calls);
+  const results = resultsOf(messages, calls);
   const said = messages.flatMap((message): TracedMessage[] => {
     if (!isObject(message) || (message.role !== "user" && message.role !== "assistant")) return [];
     const made: readonly unknown[] = Array.isArray(message.toolCalls) ? message.toolCalls : [];
@@ -25,13 +25,20 @@ export function readCountersign(value: Readonly<Record<string, unknown>>): Trace
   return { title: head.title, label: head.label, said, leftOut: 0 };
 }
 
-function resultsOf(calls: unknown): ReadonlyMap<unknown, Readonly<Record<string, unknown>>> {
+/** What came of each call. A branch has on record only its own calls: of those before it, the messages alone tell. */
+function resultsOf(
+  messages: readonly unknown[],
+  calls: unknown,
+): ReadonlyMap<unknown, Readonly<Record<string, unknown>>> {
   const views: readonly unknown[] = Array.isArray(calls) ? calls : [];
-  return new Map(
-    views.flatMap((view) =>
-      isObject(view) && isObject(view.call) && isObject(view.result) ? [[view.call.id, view.result]] : [],
+  return new Map([
+    ...messages.flatMap((message) =>
+      isObject(message) && message.role === "tool" ? [[message.toolCallId, message] as const] : [],
     ),
-  );
+    ...views.flatMap((view) =>
+      isObject(view) && isObject(view.call) && isObject(view.result) ? [[view.call.id, view.result] as const] : [],
+    ),
+  ]);
 }
 
 function describeCall(
@@ -39,7 +46,8 @@ function describeCall(
   results: ReadonlyMap<unknown, Readonly<Record<string, unknown>>>,
 ): string {
   const result = results.get(id);
-  const ended = result === undefined ? "no result" : `outcome ${String(result.outcome)}`;
+  const outcome = typeof result?.outcome === "string" ? `outcome ${result.outcome}` : "its result follows";
+  const ended = result === undefined ? "no result" : outcome;
   const lines = [`Call of ${String(name)} (imported, not in this record): ${ended}`, shortJson(given)];
   if (typeof result?.content === "string" && result.content !== "") lines.push(result.content.slice(0, SHOWN));
   // As code, so that nothing in it is read as markup.

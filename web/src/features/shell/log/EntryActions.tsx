@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Entry } from "../../../agent/conversation.ts";
 import { language } from "../../../language/language.ts";
 import { t } from "../../../language/t.ts";
@@ -7,13 +7,18 @@ import { Button } from "../../../ui/Button.tsx";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
 import type { BranchPoint } from "../branches.ts";
 import type { AnswerFigures } from "../personal-chat.ts";
+import type { SendKey } from "../settings.ts";
 import styles from "./EntryActions.module.css";
+import { QuestionEditor } from "./QuestionEditor.tsx";
 
 export type UserEntry = Extract<Entry, { readonly kind: "user" }>;
 
 interface QuestionActionsProps {
   readonly entry: UserEntry;
   readonly busy: boolean;
+  readonly sendKey: SendKey;
+  /** A file was handed over in this turn: the gateway read it, and no model was asked anything. */
+  readonly isAttachment: boolean;
   readonly onAskAgain: (turnId: string, text: string) => void;
   readonly branchesAt: (turnId: string) => BranchPoint | null;
   readonly onOpenBranch: (id: string) => void;
@@ -22,43 +27,30 @@ interface QuestionActionsProps {
 
 /** Under what a person wrote: the branches that begin there, copy, and edit, which asks again in a branch. */
 export function QuestionActions(props: QuestionActionsProps) {
-  const { entry, busy, onAskAgain, branchesAt, onOpenBranch, onCompare } = props;
-  const [draft, setDraft] = useState<string | null>(null);
+  const { entry, busy, sendKey, isAttachment, onAskAgain, branchesAt, onOpenBranch, onCompare } = props;
+  const [editing, setEditing] = useState(false);
+  const edit = useRef<HTMLButtonElement>(null);
+  const wasEditing = useRef(false);
+  useEffect(() => {
+    // The field takes the keyboard with it when it goes.
+    if (wasEditing.current && !editing) edit.current?.focus();
+    wasEditing.current = editing;
+  }, [editing]);
   // A turn is asked again from its beginning, not from what was added to it.
   const branches = entry.steered ? null : branchesAt(entry.turnId);
-  if (draft !== null) {
-    const text = draft.trim();
+  if (editing)
     return (
-      <form
-        className={styles.editor}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (text === "" || busy) return;
-          setDraft(null);
+      <QuestionEditor
+        text={entry.text}
+        sendKey={sendKey}
+        busy={busy}
+        onCancel={() => setEditing(false)}
+        onAsk={(text) => {
+          setEditing(false);
           onAskAgain(entry.turnId, text);
         }}
-        onKeyDown={(event) => event.key === "Escape" && setDraft(null)}
-      >
-        <textarea
-          className={styles.field}
-          aria-label={t`In other words`}
-          // biome-ignore lint/a11y/noAutofocus: whoever pressed Edit goes on here
-          autoFocus
-          rows={Math.min(8, draft.split("\n").length)}
-          value={draft}
-          onChange={(event) => setDraft(event.currentTarget.value)}
-        />
-        <div className={styles.actions}>
-          <Button size="small" onClick={() => setDraft(null)}>
-            {t`Cancel`}
-          </Button>
-          <Button size="small" type="submit" variant="primary" aria-disabled={text === "" || busy || undefined}>
-            {t`Ask in a branch`}
-          </Button>
-        </div>
-      </form>
+      />
     );
-  }
   return (
     <div className={styles.actions} data-side="end">
       {branches !== null && <BranchSwitch branches={branches} onOpenBranch={onOpenBranch} />}
@@ -68,8 +60,8 @@ export function QuestionActions(props: QuestionActionsProps) {
         </Button>
       )}
       <CopyButton text={entry.text} what={t`question`} />
-      {!busy && !entry.steered && (
-        <Button size="small" variant="quiet" onClick={() => setDraft(entry.text)}>
+      {!busy && !entry.steered && !isAttachment && (
+        <Button ref={edit} size="small" variant="quiet" onClick={() => setEditing(true)}>
           {t`Edit`}
         </Button>
       )}

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { ATTACHER } from "../../../agent/attached.ts";
 import type { Conversation, Course, Entry } from "../../../agent/conversation.ts";
 import { t } from "../../../language/t.ts";
 import type { ToolCall } from "../../../protocol/generated.ts";
@@ -9,6 +10,7 @@ import { Spinner } from "../../../ui/Spinner.tsx";
 import type { BranchPoint } from "../branches.ts";
 import { entryAt, type SoughtPlace } from "../message-search.ts";
 import type { AnswerFigures } from "../personal-chat.ts";
+import type { SendKey } from "../settings.ts";
 import { AnswerActions, QuestionActions, type UserEntry } from "./EntryActions.tsx";
 import { goingOn } from "./going-on.ts";
 import { isHeld } from "./held-calls.ts";
@@ -16,6 +18,7 @@ import styles from "./Log.module.css";
 import { Markdown } from "./Markdown.tsx";
 import { shownText } from "./own-words.ts";
 import { PanelView } from "./Panels.tsx";
+import { QuestionText } from "./QuestionText.tsx";
 import { ToolCallView } from "./ToolCallView.tsx";
 import { useDrawn, useKeptPlace } from "./use-drawn.ts";
 
@@ -41,6 +44,7 @@ export interface LogProps extends LogActions {
   readonly figures: ReadonlyMap<string, AnswerFigures>;
   /** A turn is under way, so nothing is asked again. */
   readonly busy: boolean;
+  readonly sendKey: SendKey;
   /** What the whole is called: the conversation's title. */
   readonly label: string;
   readonly onCancelCall: (callId: string) => void;
@@ -170,7 +174,8 @@ LogEntry.displayName = "LogEntry";
 function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }) {
   const { entries } = props.view;
   const entry = entries[index];
-  if (entry?.kind === "user") return <QuestionActions {...props} entry={entry} />;
+  const isAttachment = bringsFile(props.view, index);
+  if (entry?.kind === "user") return <QuestionActions {...{ ...props, entry, isAttachment }} />;
   const card = entry?.kind === "call" ? props.view.calls[entry.callId] : undefined;
   const expired = card?.result?.reason === "approvalExpired" ? card.call : undefined;
   // What a command shows belongs to no turn: the answer before it is still the last one.
@@ -180,11 +185,17 @@ function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }
   const next = entries[following];
   const isLast = next === undefined || isQuestion(next);
   const text = entry?.kind === "assistant" ? shownText(entry) : null;
-  const question = isLast && !props.busy ? questionBefore(entries, index) : undefined;
+  const question = isLast && !props.busy && !isAttachment ? questionBefore(entries, index) : undefined;
   if (text === null && question === undefined && expired === undefined) return null;
   const figures = question && props.figures.get(question.turnId);
   const further = next === undefined && !props.busy ? goingOn(entries.slice(0, index + 1)) : null;
   return <AnswerActions {...{ ...props, text, question, expired, figures, further }} />;
+}
+
+/** Whether an entry belongs to a turn in which a person attached a file. Asked again, a model would be told a file's name. */
+function bringsFile({ entries, calls }: Conversation, index: number): boolean {
+  const entry = entries[entries[index]?.kind === "user" ? index + 1 : index];
+  return entry?.kind === "call" && calls[entry.callId]?.call.name === ATTACHER;
 }
 
 /** What a turn was asked, with what the person added while it went on. */
@@ -223,7 +234,7 @@ function EntryView({ entry, view, isSought, onCancelCall }: EntryProps) {
         <article {...place} className={styles.user} aria-label={entry.steered ? t`You, in between` : t`You`}>
           {entry.steered && <p className={styles.note}>{t`Said while it worked`}</p>}
           {entry.imported && <p className={styles.note}>{IMPORTED}</p>}
-          <span dir="auto">{entry.text}</span>
+          <QuestionText text={entry.text} isSought={isSought} />
         </article>
       );
     case "assistant":
