@@ -9,7 +9,7 @@ import pytest
 from gateway.core import ledger as steps
 from gateway.runtime.ports import UnfinishedTurn
 from tests.adapters.storage.conftest import Kept
-from tests.fakes.history import OPERATOR, History
+from tests.fakes.history import FAR, OPERATOR, History
 
 
 async def test_a_conversation_with_its_open_turn(kept: Kept, history: History) -> None:
@@ -99,3 +99,25 @@ async def test_what_was_said_is_found_by_its_words_in_ones_own_conversations_up_
     assert await found("bread", label=2) == ["bread"]
     await kept.ledger.append(steps.ConversationDeleted(history.tick(), "cnv_1", OPERATOR.id))
     assert await found("bread", label=3) == []
+
+
+async def test_what_was_said_is_found_newest_first_however_recently_its_conversation_was_used(
+    kept: Kept, history: History
+) -> None:
+    """More conversations than one query looks through; those used last hold the oldest messages."""
+    for number in range(80):
+        history.conversation_id = f"cnv_{number + 10}"
+        opened = steps.ConversationOpened(FAR - 1_000 * number, history.conversation_id, OPERATOR.id, "")
+        await kept.ledger.append(opened)
+        await kept.ledger.append(history.message(0, f"{number} everywhere"))
+    history.conversation_id = "cnv_1"
+    await kept.ledger.append(history.message(0, "everywhere and seldom"))
+    newest_first = ["everywhere and seldom", *(f"{number} everywhere" for number in reversed(range(80)))]
+    seen: list[str] = []
+    before = None
+    while page := await kept.records.find_messages(OPERATOR.id, ["everywhere"], label=0, before=before, limit=21):
+        seen += [each.message.content for each in page]
+        before = (page[-1].message.at, page[-1].message.conversation_id, page[-1].message.index)
+    assert seen == newest_first
+    (found,) = await kept.records.find_messages(OPERATOR.id, ["seldom"], label=0, before=None, limit=21)
+    assert found.message.content == "everywhere and seldom"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, assert_never, cast
+from typing import Any, Final, assert_never, cast
 
 import orjson
-from sqlalchemy import ColumnElement, and_, bindparam, delete, null, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, null, or_, select, tuple_, update
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.kept import DELETE_ATTACHMENTS, DELETE_KEPT_TEXTS
@@ -207,22 +207,64 @@ class ConversationReader(Reader):
     async def find_messages(
         self, principal_id: str, words: Sequence[str], *, label: int, before: tuple[int, str, int] | None, limit: int
     ) -> Sequence[FoundMessage]:
-        place = (t.messages.c.at, t.messages.c.conversation_id, t.messages.c.position)
-        found = (
-            select(t.messages, t.conversations.c.title)
-            .join(t.conversations, t.conversations.c.id == t.messages.c.conversation_id)
-            .where(
-                t.conversations.c.principal_id == principal_id,
-                t.conversations.c.deleted_at.is_(None),
-                t.conversations.c.label <= label,
-                t.messages.c.role.in_((Role.USER.value, Role.ASSISTANT.value)),
-                *map(_has_word, words),
-            )
+        # No message is newer than the last use of its conversation. So the conversations used last are looked through first, and
+        # the others only where these do not fill the page: a word that is everywhere is found in few of them.
+        found: list[FoundMessage] = []
+        oldest: tuple[int, str] | None = None
+        size = _FIRST_SEARCHED
+        while True:
+            searched = await self._recently_used(principal_id, label=label, before=oldest, limit=size)
+            inside = _messages_with(words, [each for _, each in searched], principal_id, label=label)
+            if before is not None:
+                inside = inside.where(tuple_(*_PLACE) < before)
+            newest = inside.order_by(*(column.desc() for column in _PLACE)).limit(limit)
+            found += await self._list(newest, lambda row: FoundMessage(_read_message(row), row.title))
+            found = sorted(found, key=_place_of, reverse=True)[:limit]
+            if len(searched) < size or (len(found) == limit and found[-1].message.at > searched[-1][0]):
+                return found
+            oldest = searched[-1]
+            size = min(4 * size, _MOST_SEARCHED)
+
+    async def _recently_used(
+        self, principal_id: str, *, label: int, before: tuple[int, str] | None, limit: int
+    ) -> Sequence[tuple[int, str]]:
+        place = (t.conversations.c.updated_at, t.conversations.c.id)
+        used = select(*place).where(
+            t.conversations.c.principal_id == principal_id,
+            t.conversations.c.deleted_at.is_(None),
+            t.conversations.c.label <= label,
         )
         if before is not None:
-            found = found.where(tuple_(*place) < before)
-        newest = found.order_by(*(column.desc() for column in place)).limit(limit)
-        return await self._list(newest, lambda row: FoundMessage(_read_message(row), row.title))
+            used = used.where(tuple_(*place) < before)
+        return await self._list(used.order_by(*(column.desc() for column in place)).limit(limit), lambda row: (row[0], row[1]))
+
+
+_FIRST_SEARCHED: Final = 32
+_MOST_SEARCHED: Final = 4_096
+"""Conversations that one query looks through: few at first, and more with each one that did not fill the page."""
+
+_PLACE: Final = (t.messages.c.at, t.messages.c.conversation_id, t.messages.c.position)
+
+
+def _place_of(found: FoundMessage) -> tuple[int, str, int]:
+    return found.message.at, found.message.conversation_id, found.message.index
+
+
+def _messages_with(
+    words: Sequence[str], conversation_ids: Sequence[str], principal_id: str, *, label: int
+) -> Select[*tuple[Any, ...]]:
+    return (
+        select(t.messages, t.conversations.c.title)
+        .join(t.conversations, t.conversations.c.id == t.messages.c.conversation_id)
+        .where(
+            t.messages.c.conversation_id.in_(conversation_ids),
+            t.conversations.c.principal_id == principal_id,
+            t.conversations.c.deleted_at.is_(None),
+            t.conversations.c.label <= label,
+            t.messages.c.role.in_((Role.USER.value, Role.ASSISTANT.value)),
+            *map(_has_word, words),
+        )
+    )
 
 
 def _has_word(word: str) -> ColumnElement[bool]:
