@@ -55,7 +55,14 @@ function isMeant(event: KeyboardEvent): boolean {
     return false;
   if (document.querySelector("dialog[open]") !== null) return false;
   const target = event.target instanceof Element ? event.target : document.body;
-  return target.closest("input, textarea, select, [contenteditable]") === null;
+  const select = target.closest("select");
+  if (select !== null) return !isTypedAt(select, event.key);
+  return target.closest("input, textarea, [contenteditable]") === null;
+}
+
+/** Whether a choice begins with that letter: then the list goes to it. Else the keyboard would be lost to a list that was used. */
+function isTypedAt(select: HTMLSelectElement, letter: string): boolean {
+  return [...select.options].some(({ label }) => label.trimStart().toLowerCase().startsWith(letter.toLowerCase()));
 }
 
 /** Moves the keyboard among the elements that have this attribute, and stays at the ends. */

@@ -106,7 +106,7 @@ const sentences: Readonly<Record<ErrorWord, string>> = {
   invalid_params: "Die Angaben passen nicht ({0}).",
   invalid_request: "Diese Anfrage hat nicht die richtige Form ({0}).",
   invalid_token: "Dieser Zugang ist unbekannt, aufgebraucht oder zurückgezogen.",
-  ledger_damaged: "Die Aufzeichnung ist beschädigt, darum wird nichts ausgeführt ({0}).",
+  ledger_damaged: "Die gespeicherte Aufzeichnung ist beschädigt ({0}).",
   ledger_superseded: "Ein anderes Gateway führt die Aufzeichnung jetzt; dieses darf nicht mehr schreiben.",
   ledger_unavailable: "Das lässt sich gerade nicht aufzeichnen, darum geschieht es nicht.",
   malformed_json: "Diese Anfrage ist nicht lesbar ({0}).",

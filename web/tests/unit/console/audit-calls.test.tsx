@@ -104,6 +104,22 @@ describe("the page of calls", () => {
     }
   });
 
+  test("goes on with the rows from a list of choices, unless the letter is the beginning of a choice", async () => {
+    answer([call(2), call(1)]);
+    openConsole(gateway, "/audit");
+    const rows = await screen.findAllByRole("link", { name: /write_file/ });
+    const time = screen.getByRole("combobox", { name: "Time" });
+    time.focus();
+    await userEvent.keyboard("j");
+    expect(document.activeElement).toBe(rows[0]);
+    const choice = document.createElement("option");
+    choice.label = "Jan";
+    time.append(choice);
+    time.focus();
+    await userEvent.keyboard("j");
+    expect(document.activeElement).toBe(time);
+  });
+
   test("groups by conversation and turn", async () => {
     answer([call(3, { conversationId: "cnv_2", turnId: "trn_9", turnIndex: 4 }), call(2), call(1)]);
     openConsole(gateway, "/audit");

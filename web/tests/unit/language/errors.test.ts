@@ -33,6 +33,11 @@ test("every word of an error of the gateway has a German sentence, and none is l
   expect(Object.keys(calls).toSorted()).toEqual(keys.toSorted());
 });
 
+test("a record that cannot be read is damaged, which does not say that nothing was done", () => {
+  // The audit page says so of a call that ran long ago.
+  expect(errors["error:ledger_damaged"]).toBe("Die gespeicherte Aufzeichnung ist beschädigt ({0}).");
+});
+
 test("each of them is a sentence, with at most the gateway's own words in it", () => {
   for (const text of Object.values(errors)) {
     expect(text).toMatch(/^\p{Lu}.{10,}\.$/u);

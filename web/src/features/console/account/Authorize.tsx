@@ -12,6 +12,7 @@ import { Spinner } from "../../../ui/Spinner.tsx";
 import { authorize, type Label } from "../ceremonies.ts";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
+import { PROFILE_NAMES } from "../profile-names.ts";
 import { useDescription, useSession } from "../session.tsx";
 
 /** The lowest first: it is chosen already, and a result that is more confidential raises it by itself. */
@@ -85,7 +86,7 @@ export function Authorize() {
         <KeyValue
           rows={[
             { name: t`Signed in as`, value: session.principalName },
-            { name: t`Profile`, value: session.profile },
+            { name: t`Profile`, value: PROFILE_NAMES[session.profile] },
             { name: t`Shell`, value: <code>{agentOrigin}</code> },
           ]}
         />

@@ -7,6 +7,7 @@ import { LanguageField } from "../../../ui/LanguageField.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { TimeAgo } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { PROFILE_NAMES } from "../profile-names.ts";
 import { usePolicy, useReadinessProblems } from "./queries.ts";
 
 interface StatusProps {
@@ -24,7 +25,7 @@ export function Status({ session, passkeys }: StatusProps) {
       <h2>{t`Status`}</h2>
       <KeyValue
         rows={[
-          { name: t`Profile`, value: session.profile },
+          { name: t`Profile`, value: PROFILE_NAMES[session.profile] },
           {
             name: t`Session`,
             value: <>{rich`ends ${<TimeAgo at={session.expiresAt} />}`}</>,

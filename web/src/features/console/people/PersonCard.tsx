@@ -7,6 +7,7 @@ import { KeyValue } from "../../../ui/KeyValue.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { TimeAgo } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { PROFILE_NAMES } from "../profile-names.ts";
 import { useDescription } from "../session.tsx";
 import { ChangeDialog } from "./ChangeDialog.tsx";
 import { CHANGES, type Change, changesOf } from "./changes.ts";
@@ -22,7 +23,7 @@ export function PersonCard({ person }: { readonly person: Person }) {
         <h3>
           <VisibleText text={person.name} prose />
         </h3>
-        <Tag tone={person.profile === "operator" ? "accent" : "plain"}>{person.profile}</Tag>
+        <Tag tone={person.profile === "operator" ? "accent" : "plain"}>{PROFILE_NAMES[person.profile]}</Tag>
         {you && <Tag tone="info">{t`you`}</Tag>}
         {person.suspended && <Tag tone="danger">{t`suspended`}</Tag>}
       </div>
