@@ -82,7 +82,7 @@ from gateway.agent.plain_calls import plain_call, said_tools
 from gateway.agent.ports import ChatMessage, ChatRequest
 from gateway.agent.prompts import action_prefix, describe_mistake
 from gateway.agent.provenance import neutralise
-from gateway.agent.questions import questions_in
+from gateway.agent.questions import asks_for_named, questions_in
 from gateway.agent.read_before import read_again
 from gateway.agent.reading import reading_for
 from gateway.agent.reckoning import reckoned_in
@@ -350,10 +350,14 @@ async def _answer_from(lane: LaneInput, wish: str, calls: Sequence[ToolMessage])
     if (said := left_open(wish, calls, lane.copy)) is not None:
         return said
     answering = answering_call(wish, calls, lane.tools)
-    parts = questions_in(wish) if source_of(answering).has_lines else [wish]
+    source = source_of(answering)
+    parts = questions_in(wish) if source.has_lines else [wish]
     told: list[str] = []
     for part in parts:
         asked = asked_of_file(part, answering, lane.tools)
+        if source.has_lines and asks_for_named(asked, source.name):
+            # What of it is in its name says only which file is meant.
+            asked = source.name
         own = own_answer(answering, asked, lane.tools, lane.words, lane.copy, lane.today)
         told.append(own or await report(lane, part, answering, query_that_found(calls), is_further=bool(told)))
     return "\n\n".join(dict.fromkeys(told))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gateway.agent.acts import ACTS, READING, is_thing
+from gateway.agent.ranking import stem, terms_in
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.words import Word, words_of
 
@@ -19,6 +20,8 @@ _NEXT: Final = re.compile(
 """Before a further question."""
 
 _CONTENT: Final = frozenset({"what", "what's"})
+_INSIDE: Final = frozenset({"in", "on"})
+_LISTS: Final = frozenset(map(stem, VOCABULARY.list_nouns))
 _LEADING: Final = frozenset((*VOCABULARY.fillers, *VOCABULARY.cues))
 _CHANGING: Final = frozenset(verb for act, words in ACTS.items() if act != READING for verb in words["verbs"])
 _WHOLE: Final = frozenset(
@@ -56,6 +59,15 @@ def asks_for_whole(wish: str) -> bool:
     """Whether it asks what a content is, and for no part of it: "show me what's in a.txt"."""
     words = words_of(wish)
     return not _CONTENT.isdisjoint(word.bare for word in words) and not _parts_asked(wish, words)
+
+
+def asks_for_named(wish: str, name: str) -> bool:
+    """The same of a file that it calls by words of its name: "what is on my shopping list", of `notes/shopping.md`."""
+    words = words_of(wish)
+    said, parts = {word.bare for word in words}, {stem(word.bare) for word in _parts_asked(wish, words)}
+    is_inside = not said.isdisjoint(_CONTENT) and not said.isdisjoint(_INSIDE) and not any(map(is_thing, wish.split(" ")))
+    called = parts.intersection(terms_in(name))
+    return is_inside and bool(called) and parts - called <= _LISTS
 
 
 def _parts_asked(wish: str, words: Sequence[Word]) -> list[Word]:

@@ -57,7 +57,7 @@ import { pickedFrom } from "./picking.ts";
 import { plainCall, saidTools } from "./plain-calls.ts";
 import { actionPrefix, describeMistake } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
-import { questionsIn } from "./questions.ts";
+import { asksForNamed, questionsIn } from "./questions.ts";
 import { readAgain } from "./read-before.ts";
 import { readingFor } from "./reading.ts";
 import { reckonedIn } from "./reckoning.ts";
@@ -344,8 +344,11 @@ async function answerFrom(input: LaneInput, wish: string, calls: readonly ToolMe
   if (open !== null) return open;
   const answering = answeringCall(wish, calls, input.tools);
   const said = new Set<string>();
-  for (const part of sourceOf(answering).hasLines ? questionsIn(wish) : [wish]) {
-    const asked = askedOfFile(part, answering, input.tools);
+  const { hasLines, name } = sourceOf(answering);
+  for (const part of hasLines ? questionsIn(wish) : [wish]) {
+    const half = askedOfFile(part, answering, input.tools);
+    // What of it is in the file's name says only which file is meant.
+    const asked = hasLines && asksForNamed(half, name) ? name : half;
     const own = ownAnswer(answering, asked, input.tools, input.today);
     said.add(own ?? (await report(input, part, answering, queryThatFound(calls), said.size > 0)));
   }

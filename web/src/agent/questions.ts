@@ -1,4 +1,5 @@
 import { ACTS, isThing } from "./acts.ts";
+import { stem, termsIn } from "./ranking.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { type Word, wordsOf } from "./words.ts";
 
@@ -11,6 +12,8 @@ const NEXT = new RegExp(
   "gi",
 );
 const CONTENT: ReadonlySet<string> = new Set(["what", "what's"]);
+const INSIDE: ReadonlySet<string> = new Set(["in", "on"]);
+const LISTS: ReadonlySet<string> = new Set(vocabulary.listNouns.map(stem));
 const LEADING: ReadonlySet<string> = new Set([...vocabulary.fillers, ...vocabulary.cues]);
 const CHANGING: ReadonlySet<string> = new Set(ACTS.flatMap(([act, { verbs }]) => (act === "read" ? [] : verbs)));
 /** Words of a wish for the whole content: "what does a.txt say" asks for no part of it. */
@@ -47,8 +50,22 @@ export function asksForWhole(wish: string): boolean {
   return words.some(({ bare }) => CONTENT.has(bare)) && !asksForPart(wish, words);
 }
 
+/** The same of a file that it calls by words of its name: "what is on my shopping list", of `notes/shopping.md`. */
+export function asksForNamed(wish: string, name: string): boolean {
+  const words = wordsOf(wish);
+  const parts = partsAsked(wish, words).map(({ bare }) => stem(bare));
+  const isInside = words.some(({ bare }) => CONTENT.has(bare)) && words.some(({ bare }) => INSIDE.has(bare));
+  if (!isInside || wish.split(" ").some(isThing)) return false;
+  const called = new Set(termsIn(name));
+  return parts.some((part) => called.has(part)) && parts.every((part) => called.has(part) || LISTS.has(part));
+}
+
 function asksForPart(wish: string, words: readonly Word[]): boolean {
-  return words.some(({ start, end, bare }) => !WHOLE.has(bare) && !isThing(wish.slice(start, end)));
+  return partsAsked(wish, words).length > 0;
+}
+
+function partsAsked(wish: string, words: readonly Word[]): Word[] {
+  return words.filter(({ start, end, bare }) => !WHOLE.has(bare) && !isThing(wish.slice(start, end)));
 }
 
 /** Whether it begins as a question for yes or no, or for a count, and that not of the file itself: "is milk on a.txt?". */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { asksAboutContent, questionsIn } from "../../../src/agent/questions.ts";
+import { asksAboutContent, asksForNamed, questionsIn } from "../../../src/agent/questions.ts";
 import { readingFor } from "../../../src/agent/reading.ts";
 import type { ToolDescriptor } from "../../../src/protocol/generated.ts";
 import { readVectors } from "./vectors.ts";
@@ -7,6 +7,7 @@ import { readVectors } from "./vectors.ts";
 interface Vectors {
   readonly cases: readonly { name: string; wish: string; asks: boolean }[];
   readonly parts: readonly { name: string; wish: string; parts: string[] }[];
+  readonly named: readonly { name: string; wish: string; file: string; asks: boolean }[];
   readonly readings: readonly {
     name: string;
     wish: string;
@@ -30,5 +31,12 @@ test.each(vectors.parts)(
   "further questions about a file that is named stand by themselves: $name",
   ({ wish, parts }) => {
     expect(questionsIn(wish)).toEqual(parts);
+  },
+);
+
+test.each(vectors.named)(
+  "a question what is in a file may call it by words of its name: $name",
+  ({ wish, file, asks }) => {
+    expect(asksForNamed(wish, file)).toBe(asks);
   },
 );
