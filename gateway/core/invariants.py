@@ -8,7 +8,6 @@ tool that was not offered.
 from __future__ import annotations
 
 import binascii
-import sys
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from enum import StrEnum
 from typing import Final
 
 from gateway.core.canonical import Json, canonical_bytes, digest, parse
+from gateway.core.digest_table import DigestTable, short_digest
 from gateway.core.errors import MalformedJson
 from gateway.core.ledger import (
     AUDITED,
@@ -110,22 +110,22 @@ class InvariantChecker:
     """The log so far. `offers` maps snapshot digests to their tools, where the snapshots themselves are at hand. `whole`: it is
     read from its beginning, people included.
 
-    Of millions of calls each is remembered, by conversation, as its id and its outcome; an approval only as long as its call is
-    open, for no other can use it.
+    Of millions of calls each is remembered as the hash of its ids and how it ended, a snapshot as those of its digest and its
+    turn; an approval only as long as its call is open, for no other can use it.
     """
 
     offers: Mapping[str, Mapping[str, OfferedTool]] = field(default_factory=dict[str, Mapping[str, OfferedTool]])
     calls: int = 0
     executed: int = 0
     whole: bool = False
-    _closed: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    _closed: DigestTable = field(default_factory=DigestTable)
     _after: dict[CallKey, str] = field(default_factory=dict[CallKey, str])
     _waiting: dict[CallKey, str] = field(default_factory=dict[CallKey, str])
     _running: dict[CallKey, str | None] = field(default_factory=dict[CallKey, str | None])
     _left_over: set[CallKey] = field(default_factory=set[CallKey])
     _approvals: dict[str, _ApprovalState] = field(default_factory=dict[str, _ApprovalState])
     _grants: dict[str, _GrantState] = field(default_factory=dict[str, _GrantState])
-    _snapshots: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    _snapshots: DigestTable = field(default_factory=lambda: DigestTable("Q"))
     _quorums: QuorumRecords = field(init=False)
 
     def __post_init__(self) -> None:
@@ -150,7 +150,7 @@ class InvariantChecker:
                     self._after[_key(body)] = body["after"]
                 return self._close(_key(body), body["outcome"], ran=body["executed"])
             case TurnBegun.EVENT | SnapshotIssued.EVENT:
-                self._snapshots.setdefault(body["conversationId"], {})[body["snapshotDigest"]] = body["turnId"]
+                self._snapshots.put(short_digest(body["turnId"]), body["conversationId"], body["snapshotDigest"])
             case ApprovalRequested.EVENT:
                 return self._request(body, payload)
             case ApprovalResolved.EVENT:
@@ -250,7 +250,7 @@ class InvariantChecker:
 
     def _check_offer(self, body: Body) -> Violation | None:
         name, snapshot = body["tool"], body["snapshotDigest"]
-        if self._snapshots.get(body["conversationId"], {}).get(snapshot) != body["turnId"]:
+        if self._snapshots.get(body["conversationId"], snapshot) != short_digest(body["turnId"]):
             return Violation(Invariant.ONLY_WHAT_WAS_OFFERED, f"call `{body['callId']}` names a snapshot that its turn never had")
         if (tools := self.offers.get(snapshot)) is not None:
             offer = tools.get(name)
@@ -318,8 +318,7 @@ class InvariantChecker:
         return None
 
     def _close(self, key: CallKey, outcome: str, *, ran: bool) -> Violation | None:
-        closed = self._closed.setdefault(key[0], {})
-        if key[1] in closed:
+        if self._closed.put(_OUTCOMES.index(outcome if outcome in _OUTCOMES else ""), *key) is not None:
             return Violation(Invariant.ONE_CLOSING, f"call `{key[1]}` is closed twice")
         if ran and key not in self._running:
             return Violation(Invariant.INTENT_BEFORE_ACT, f"call `{key[1]}` ran without an intent on record")
@@ -327,14 +326,13 @@ class InvariantChecker:
         if asked is not None and self._approvals[asked].resolved:
             del self._approvals[asked]
         self._left_over.discard(key)
-        # One text for an outcome, not one for each record of it.
-        closed[key[1]] = sys.intern(outcome)
         self.calls += 1
         self.executed += ran
         return None
 
     def _outcome(self, key: CallKey) -> str | None:
-        return self._closed.get(key[0], {}).get(key[1])
+        number = self._closed.get(*key)
+        return None if number is None else _OUTCOMES[number]
 
     def _find_left_over(self) -> Violation | None:
         if not self._left_over:
@@ -342,6 +340,9 @@ class InvariantChecker:
         _, call_id = min(self._left_over)
         return Violation(Invariant.ONE_CLOSING, f"call `{call_id}` was left running by an earlier run and never closed")
 
+
+_OUTCOMES: Final = (Outcome.OK.value, Outcome.DENIED_BY_USER.value, "")
+"""How a call may have ended, as far as others rest on it, by the numbers in `_closed`; the last is any other way."""
 
 _ENOUGH: Final[Mapping[str, frozenset[str | None]]] = {
     Decision.AUTO: frozenset({PermissionMode.AUTO}),

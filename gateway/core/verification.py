@@ -370,14 +370,17 @@ def _digest_of(salt: bytes | None, payload: bytes) -> str:
 
 def _read_offers(snapshots: Iterable[SnapshotRecord]) -> dict[str, Mapping[str, OfferedTool]] | LogFault:
     offers: dict[str, Mapping[str, OfferedTool]] = {}
+    # Each turn has a snapshot of its own, and most of them offer what another one did.
+    tools_of: dict[tuple[tuple[str, str, str], ...], Mapping[str, OfferedTool]] = {}
     for snapshot in snapshots:
         try:
             if digest(snapshot.body) != snapshot.digest:
                 return LogFault(Flaw.SNAPSHOT, None, f"snapshot `{snapshot.digest}` was changed", f"snapshots[{snapshot.digest}]")
             tools = cast("list[Mapping[str, str]]", snapshot.body["tools"])
-            offers[snapshot.digest] = {
-                tool["name"]: OfferedTool(descriptor_digest=tool["digest"], permission=tool["permission"]) for tool in tools
-            }
+            named = tuple((tool["name"], tool["digest"], tool["permission"]) for tool in tools)
+            if named not in tools_of:
+                tools_of[named] = {name: OfferedTool(descriptor, permission) for name, descriptor, permission in named}
+            offers[snapshot.digest] = tools_of[named]
         except (MalformedJson, KeyError, TypeError):
             return LogFault(
                 Flaw.SNAPSHOT,
