@@ -18,6 +18,12 @@ HEADER_SECONDS = 10.0
 HEADER_OCTETS = 32 * 1024
 """Bytes of target and headers together; nginx allows 4 times 8 KiB. httptools has no such limit."""
 
+STALLED_SECONDS = 10.0
+"""Seconds in which a peer reads something of what waits for it; a WebSocket that does not is closed as soon."""
+
+PARTING_SECONDS = 2.0
+"""Seconds that a peer has for the rest of its answer once the gateway stops and everything else is done."""
+
 CONNECTIONS = 4096
 MESSAGE_OCTETS = 256 * 1024
 """Bytes of one WebSocket message; docs/PROTOCOL.md section 2."""
@@ -27,10 +33,11 @@ KEEP_ALIVE_SECONDS = 5
 
 
 class LimitedHttp(HttpToolsProtocol):
-    """HTTP/1.1 with a limit of time and size for the headers, and of time for what asks nothing. Input that is not HTTP gets the
-    usual error shape too."""
+    """HTTP/1.1 with a limit of time and size for the headers, of time for what asks nothing, and of time for a peer that does not
+    read. Input that is not HTTP gets the usual error shape too."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _stall: asyncio.TimerHandle | None = None
     _header_octets = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -41,7 +48,24 @@ class LimitedHttp(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """asyncio.Protocol."""
         self._stop_waiting()
+        self._stop_watching()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """asyncio.Protocol: the peer reads more slowly than the answer comes. uvicorn alone waits for it for ever."""
+        super().pause_writing()
+        self._watch(self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        """asyncio.Protocol."""
+        self._stop_watching()
+        super().resume_writing()
+
+    def shutdown(self) -> None:
+        """Called by uvicorn when the gateway stops, which waits until each connection is closed."""
+        super().shutdown()
+        self._stop_watching()
+        self._stall = self.loop.call_later(PARTING_SECONDS, self.transport.abort)
 
     def data_received(self, data: bytes) -> None:
         """asyncio.Protocol. What comes after an answer and begins no request, such as the rest of a body that nobody wanted or
@@ -103,6 +127,22 @@ class LimitedHttp(HttpToolsProtocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+    def _watch(self, unread: int) -> None:
+        self._stop_watching()
+        self._stall = self.loop.call_later(STALLED_SECONDS, self._look_again, unread)
+
+    def _look_again(self, before: int) -> None:
+        unread = self.transport.get_write_buffer_size()
+        if unread < before:
+            self._watch(unread)
+        else:
+            self.transport.abort()
+
+    def _stop_watching(self) -> None:
+        if self._stall is not None:
+            self._stall.cancel()
+            self._stall = None
 
     def _give_up(self) -> None:
         if not self.transport.is_closing():

@@ -82,6 +82,9 @@ class ServerParts:
     client_site: ClientSite | None = None
     push: bool = False
     streams: Streams = field(default_factory=Streams)
+    exports: set[str] = field(default_factory=set[str])
+    """The people to whom a file of calls is on its way."""
+
     reports: ReportBudget = field(default_factory=ReportBudget)
 
     def web_app(self, site: Site) -> WebApp:

@@ -13,6 +13,7 @@ from websockets.exceptions import InvalidStatus
 
 from tests.harness.person import Person
 from tests.harness.socket import RpcError
+from tests.hostile.raw_socket import connect
 from tests.scenarios.conftest import Scene, make_gateway
 
 PATIENCE = 20.0
@@ -143,3 +144,23 @@ async def test_a_second_signal_ends_the_gateway_although_a_tool_never_returns(tm
         assert "Traceback" not in scene.gateway.output, scene.gateway.output
         await scene.gateway.start()
         assert "1 calls were running" in scene.gateway.output
+
+
+async def test_case_261_a_peer_that_reads_nothing_keeps_no_gateway_from_stopping(tmp_path: Path) -> None:
+    """It needs no session: a page is enough, asked for until the gateway cannot write any more."""
+    gateway = make_gateway(tmp_path)
+    await gateway.start()
+    try:
+        asked = f"GET /enrol HTTP/1.1\r\nHost: console.localhost:{gateway.port}\r\n\r\n".encode()
+        peers = [await connect(gateway.port, receive_buffer=4096) for _ in range(3)]
+        for reader, writer in peers:
+            writer.write(asked * 4000)
+            async with asyncio.timeout(PATIENCE):
+                assert await reader.readuntil(b"\r\n") == b"HTTP/1.1 200 OK\r\n"
+        gateway.send(signal.SIGTERM)
+        async with asyncio.timeout(PATIENCE):
+            assert await gateway.wait() == 0
+        for _, writer in peers:
+            writer.close()
+    finally:
+        await gateway.kill()

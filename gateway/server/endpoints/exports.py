@@ -3,12 +3,14 @@ filter of `audit/calls`."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Final
 
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from gateway.core.call_files import CallFormat
-from gateway.core.errors import InvalidParams
+from gateway.core.errors import InvalidParams, TooManyRequests
 from gateway.protocol.audit_methods import CallFilter
 from gateway.protocol.codec import admit
 from gateway.server.parts import RequestContext
@@ -27,12 +29,40 @@ async def export_calls(context: RequestContext) -> Response:
         form = CallFormat(asked.pop("format", ""))
     except ValueError:
         raise InvalidParams(f"`format` is one of {', '.join(CallFormat)}") from None
-    file = await context.parts.call_files.open(context.console.principal, form, admit(CallFilter, asked))
-    return StreamingResponse(
-        file.content,
-        media_type=form.media_type,
-        headers={
-            "content-disposition": f'attachment; filename="{form.file_name}"',
-            CALLS_HEADER: str(file.calls),
-        },
-    )
+    person, under_way = context.console.principal, context.parts.exports
+    if person.id in under_way:
+        raise TooManyRequests("another export of yours is under way; ask again when it is done")
+    under_way.add(person.id)
+    try:
+        file = await context.parts.call_files.open(person, form, admit(CallFilter, asked))
+    except BaseException:
+        under_way.discard(person.id)
+        raise
+    headers = {"content-disposition": f'attachment; filename="{form.file_name}"', CALLS_HEADER: str(file.calls)}
+    return _Export(_while_signed_in(context, file.content), form.media_type, headers, lambda: under_way.discard(person.id))
+
+
+class _Export(StreamingResponse):
+    """One person has one at a time: each takes time of the event loop from everybody."""
+
+    def __init__(
+        self, content: AsyncIterator[bytes], media_type: str, headers: Mapping[str, str], on_end: Callable[[], None]
+    ) -> None:
+        super().__init__(content, media_type=media_type, headers=headers)
+        self._on_end = on_end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._on_end()
+
+
+async def _while_signed_in(context: RequestContext, content: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Stop in the middle when the session ends: a long file that is read slowly would outlive a suspension. The reader sees by
+    the number of calls that some are missing."""
+    async for piece in content:
+        if await context.parts.access.console(context.request) is None:
+            return
+        yield piece

@@ -1,0 +1,70 @@
+"""A file of calls on its way: to whom it goes on, and how many of them one person has."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from gateway.core.errors import LedgerUnavailable
+from gateway.server.call_files import CallFile, CallFiles
+from tests.server.conftest import PATIENCE, Running, headers_of
+
+
+@dataclass
+class Pages:
+    """A file of two pages; the second comes when the test says so."""
+
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)
+    is_unread: bool = False
+
+    async def open(self, *_asked: Any) -> CallFile:
+        """Instead of `CallFiles.open`."""
+        if self.is_unread:
+            raise LedgerUnavailable("some records are still being read")
+        return CallFile(2, self._write())
+
+    async def _write(self) -> AsyncIterator[bytes]:
+        yield b"first\n"
+        self.begun.set()
+        await self.go_on.wait()
+        yield b"second\n"
+
+
+@pytest.fixture
+def pages(monkeypatch: pytest.MonkeyPatch) -> Pages:
+    made = Pages()
+    monkeypatch.setattr(CallFiles, "open", made.open)
+    return made
+
+
+async def test_case_262_an_export_stops_in_the_middle_when_the_session_ends(running: Running, pages: Pages) -> None:
+    await running.arrive()
+    export = f"{running.console}/export?format=jsonl"
+    under_way = asyncio.create_task(running.browser.get(export))
+    async with asyncio.timeout(PATIENCE):
+        await pages.begun.wait()
+        assert (await running.browser.post(f"{running.console}/signout")).status == 204
+        pages.go_on.set()
+        file = await under_way
+    assert (file.body, headers_of(file)["countersign-calls"]) == (b"first\n", "2")
+
+
+async def test_case_263_a_person_has_one_export_under_way(running: Running, pages: Pages) -> None:
+    await running.arrive()
+    export = f"{running.console}/export?format=jsonl"
+    under_way = asyncio.create_task(running.browser.get(export))
+    async with asyncio.timeout(PATIENCE):
+        await pages.begun.wait()
+        assert (await running.browser.get(export)).status == 429
+        pages.go_on.set()
+        assert (await under_way).body == b"first\nsecond\n"
+        # Neither one that is over nor one that could not begin stands in the way of the next.
+        pages.is_unread = True
+        assert (await running.browser.get(export)).status == 503
+        pages.is_unread = False
+        assert (await running.browser.get(export)).body == b"first\nsecond\n"
