@@ -51,10 +51,14 @@ class Invitation(Wire):
 
 
 class InvitationLink(Wire):
-    """A link that enrols one person, once, for so many seconds. It is told this one time."""
+    """A link that enrols one person, once, for so many seconds. It is told this one time.
+
+    `qr` is its QR code: a string of `0` and `1` (dark) for each row of modules, without the quiet zone.
+    """
 
     link: str
     seconds: Count
+    qr: tuple[str, ...]
 
 
 class AliveSession(Wire):

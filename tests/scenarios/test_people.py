@@ -133,6 +133,8 @@ async def test_case_121_giving_authority_takes_a_fresh_passkey_and_taking_it_doe
         await scene.console.call("people/resume", {"principal": person})
         made = await scene.console.call("people/invite", {"name": "Grace", "profile": "guest"})
         assert made["seconds"] == 900
+        assert len(made["qr"]) == len(made["qr"][0]) > 20
+        assert set("".join(made["qr"])) == {"0", "1"}
         grace = await Person.at(scene.gateway).arrive(made["link"].rpartition("#t=")[2])
         assert (await find(scene.console, "Grace"))["profile"] == "guest"
         again = Person.at(scene.gateway).browser

@@ -8,6 +8,7 @@ from gateway.protocol.wire import JsonObject, Name, Wire
 from gateway.runtime.device_offers import DEVICE_LINK_SECONDS
 from gateway.server.endpoints.console import Secret, read_browser, sign_in_with, with_browser
 from gateway.server.parts import RequestContext
+from gateway.server.qr import qr_rows
 from gateway.server.responses import answer
 
 
@@ -28,13 +29,9 @@ class DeviceAnswer(Wire):
 async def offer_device(context: RequestContext) -> Response:
     """The link, how many seconds it works, and its QR code: a string of `0` and `1` (dark) for each row of modules, without the
     quiet zone. Within five minutes of an assertion by an existing passkey."""
-    # Loaded with the first code: few runs of a gateway make one.
-    import segno
-
     token = context.parts.passkeys.offer_device(context.console)
     link = context.parts.access.origins.device_link(token)
-    rows = ["".join("1" if module else "0" for module in row) for row in segno.make_qr(link, error="m").matrix]
-    return answer({"link": link, "seconds": int(DEVICE_LINK_SECONDS), "qr": rows})
+    return answer({"link": link, "seconds": int(DEVICE_LINK_SECONDS), "qr": list(qr_rows(link))})
 
 
 async def look_at_offer(context: RequestContext) -> Response:

@@ -18,6 +18,7 @@ from gateway.server.access import Origins
 from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.table import Concurrency, MethodPermission, MethodRow
 from gateway.server.methods.views import LABEL_NAMES
+from gateway.server.qr import qr_rows
 
 
 class PeopleMethods:
@@ -57,7 +58,8 @@ class PeopleMethods:
         """A link for a new person."""
         profile, seconds = _require_enrolled(params.profile), self._timing.enrolment
         token = await self._passkeys.offer(params.name, profile, seconds=seconds, by=caller.session)
-        return wire.InvitationLink(link=self._origins.enrolment_link(token), seconds=int(seconds))
+        link = self._origins.enrolment_link(token)
+        return wire.InvitationLink(link=link, seconds=int(seconds), qr=qr_rows(link))
 
     async def set_profile(self, caller: ConsoleCaller, params: wire.ProfileChoice) -> Nothing:
         """Another profile."""

@@ -2047,9 +2047,12 @@ export interface Invitation {
 }
 /**
  * A link that enrols one person, once, for so many seconds. It is told this one time.
+ *
+ * `qr` is its QR code: a string of `0` and `1` (dark) for each row of modules, without the quiet zone.
  */
 export interface InvitationLink {
   link: string;
+  qr: string[];
   seconds: number;
 }
 /**

@@ -38,7 +38,11 @@ beforeEach(() => {
     "people/resume": () => ({}),
     "people/remove": () => ({}),
     "audit/erase": () => ({ records: 3, copies: [] }),
-    "people/invite": () => ({ link: "http://console.localhost:8765/enrol#t=s3cret", seconds: 900 }),
+    "people/invite": () => ({
+      link: "http://console.localhost:8765/enrol#t=s3cret",
+      seconds: 900,
+      qr: ["101", "010", "101"],
+    }),
     "sessions/end": () => ({}),
     "sessions/restrict": () => ({}),
   };
@@ -169,6 +173,18 @@ describe("an invitation", () => {
     expect(invite.getByText(/enrol#t=s3cret/)).toBeDefined();
     expect(invite.getByText(/15 minutes/)).toBeDefined();
     expect(gateway.asked("people/invite").at(-1)).toEqual({ name: "Grace", profile: "operator" });
+    // An address of this machine alone is none for a phone.
+    expect(invite.queryByRole("img", { name: "QR code of the link below" })).toBeNull();
+  });
+
+  test("shows its link as a QR code where a phone can open the console", async () => {
+    Object.assign(gateway.environment, { origin: "https://console.example.org" });
+    await open();
+    const invite = within(screen.getByRole("region", { name: "Invite somebody" }));
+    await userEvent.type(invite.getByLabelText("Name"), "Grace");
+    await userEvent.click(invite.getByRole("button", { name: "Make a link" }));
+    const code = await invite.findByRole("img", { name: "QR code of the link below" });
+    expect(code.getAttribute("viewBox")).toBe("0 0 3 3");
   });
 });
 

@@ -9,10 +9,11 @@ import { CopyButton } from "../../../ui/CopyButton.tsx";
 import { spokenDuration } from "../../../ui/durations.ts";
 import { Field, SelectField } from "../../../ui/Field.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { QrCode } from "../account/QrCode.tsx";
 import { VerificationNeeded } from "../account/VerificationNeeded.tsx";
 import { useVerifiedAction } from "../account/verified-action.ts";
 import { explain } from "../errors.ts";
-import { useAsk } from "../session.tsx";
+import { useAsk, useSession } from "../session.tsx";
 import { refetchPeople } from "./queries.ts";
 
 type Invited = "guest" | "operator" | "auditor";
@@ -80,8 +81,11 @@ export function Invite() {
 }
 
 function Made({ made }: { readonly made: InvitationLink & { readonly name: string } }) {
+  const { environment } = useSession();
   return (
     <Banner tone="ok" title={t`The link for ${made.name}`}>
+      {/* Else the address is one of this machine alone, which a phone would look for in itself. */}
+      {environment.origin.startsWith("https:") && <QrCode rows={made.qr} label={t`QR code of the link below`} />}
       <p>
         <VisibleText text={made.link} />
       </p>
