@@ -86,6 +86,12 @@ async def test_a_call_is_found_by_its_tool_opened_by_keyboard_and_shown_as_it_wa
     checks = page.get_by_role("list", name="What was checked").get_by_role("listitem")
     assert [(await each.inner_text())[:7] for each in await checks.all()] == ["✓ holds"] * 10
     await check_appearance(page, "call-verified")
+    # On paper stands what the page says, and nothing to press.
+    await page.emulate_media(media="print")
+    await expect(page.get_by_role("heading", name="What happened")).to_be_visible()
+    for each in ("navigation", "button"):
+        await expect(page.get_by_role(each).filter(visible=True)).to_have_count(0)
+    await page.emulate_media(media="null")
     await page.go_back()
     await expect(page.get_by_label("Narrowed by")).to_contain_text("peek")
     await page.locator("summary", has_text="Export").click()
