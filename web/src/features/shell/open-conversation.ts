@@ -154,7 +154,7 @@ export class OpenConversation {
   async callInstead(proposal: ProposedCall): Promise<boolean> {
     await this.stop();
     await this.#underWay;
-    return this.call(`I changed what \`${proposal.name}\` is called with.`, proposal);
+    return this.call(`I changed what ${proposal.name} is called with.`, proposal);
   }
 
   /** Go on with the turn that was left open, taking it over from another tab if need be. */

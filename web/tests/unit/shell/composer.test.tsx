@@ -133,6 +133,8 @@ test("a waiting call is withdrawn and made again with what the person has change
   expect(client.paramsOf("turns/cancel")).toEqual([{ conversationId: "cnv_1", turnId: "trn_1" }]);
   expect(asked[1]).toMatchObject({ turnId: "trn_2", call: { arguments: { path: "notes/older.txt" } } });
   expect(asked[1]).not.toHaveProperty("model");
+  // What the person said is shown as it is, without marks that would be read out.
+  expect(await screen.findByText("I changed what delete_file is called with.")).toBeDefined();
 });
 
 test("how this works is told in three sentences, until it is put away once", async () => {
