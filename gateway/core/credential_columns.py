@@ -20,6 +20,11 @@ _NAME = r"""["']?[A-Za-z_][\w .-]{0,63}+["']?"""
 _HEADER: Final = re.compile(rf"[ \t]*+{_NAME}(?:([,;\t])[ ]?{_NAME})(?:\1[ ]?{_NAME}){{0,62}}[ \t]*+(?=\r?\n)")
 """Two names or more, and nothing else on the line."""
 
+_PAIR: Final = re.compile(
+    r"""[ \t]*+["']?([^\W\d][\w .-]{0,63}+)["']?[,;\t][ ]?["']?((?=[^\s"',;]{6})[^\s"',;]{1,256}+)["']?[,;]?[ \t]*+(?=\r?\n|\Z)"""
+)
+"""A name and its value, and nothing else on the line."""
+
 _CELLS: Final = {
     delimiter: re.compile(rf"""[ ]?(?:"((?:[^"\r\n]|"")*+)"|([^{delimiter}\r\n]*+))(?:{delimiter}|(?=\r?$))""", re.MULTILINE)
     for delimiter in (",", ";", "\t")
@@ -41,7 +46,13 @@ def find_columns(text: str, places: Iterable[int]) -> Iterator[tuple[int, int, s
     for place in places:
         if place < end:
             continue
-        start = text.rfind("\n", 0, place) + 1
+        start = text.rfind("\n", max(0, place - _LONGEST_LINE), place) + 1
+        if start > 0 or place < _LONGEST_LINE:
+            pair = _PAIR.match(text, start)
+            if pair is not None and (kind := credential_kind(pair[1])) is not None and looks_made_up(pair[2]):
+                yield *pair.span(2), kind
+                end = pair.end()
+                continue
         end = text.find("\n", place)
         if end < 0:
             return

@@ -8,7 +8,7 @@ from typing import cast
 
 from gateway.core.canonical import Json
 from gateway.core.look_alikes import as_read
-from gateway.core.named_secrets import names_any_value
+from gateway.core.named_secrets import PASSWORDS, names_any_value
 
 _NAMES_OF_CREDENTIALS = (
     "password",
@@ -26,6 +26,7 @@ _NAMES_OF_CREDENTIALS = (
     "cookie",
     "cookies",
     "token",
+    *(as_read(word) for word in PASSWORDS),
     *("passwords", "passwds", "passphrases", "apikeys", "accesskeys", "secretkeys", "privatekeys", "signingkeys"),
     *("accesstokens", "refreshtokens", "sessiontokens", "authtokens", "apitokens", "bearertokens", "clientsecrets"),
 )

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
+from gateway.core.look_alikes import as_read
 from gateway.core.markers import MarkedText, mark_text, mark_words
 from gateway.core.secret_tokens import secret_pattern
 
@@ -37,6 +38,10 @@ def _name(word: str, *, before: str = "", rest: str = "", strong: bool) -> _Name
 _START = r"(?:^|[^a-z])"
 _OF_KEYS = r"(?:api|access|secret|private|encryption|signing|master|shared|account|storage|recovery|webhook|auth|deploy)[ _-]?"
 _OF_TOKENS = r"(?:access|auth|refresh|session|bearer|id|api|vault|private|deploy|bot|security)[ _-]?"
+PASSWORDS: Final = (
+    *("密码", "密碼", "口令", "パスワード", "비밀번호", "пароль", "wachtwoord", "lösenord", "adgangskode", "passord"),
+    *("hasło", "heslo", "salasana", "şifre"),
+)
 _NAMES: Final = (
     _name("pass", rest=r"(?:w(?:or)?d|wort|phrase|code|e)", strong=True),
     _name("pass", rest="(?:words|wds|phrases|codes|wörter)", strong=False),
@@ -46,6 +51,8 @@ _NAMES: Final = (
     _name("key", before=_OF_KEYS, rest="(?:_base)?", strong=True),
     _name("key", before=_OF_KEYS, rest="s", strong=False),
     _name("secret", before=r"(?:client|api|app|jwt|session|shared|webhook|django|consumer|oauth)[ _-]?", strong=True),
+    # Other languages, of which the words stand in forms too: only what looks made up.
+    *(_name(as_read(word), strong=False) for word in PASSWORDS),
     _name("token", before=_OF_TOKENS, strong=True),
     _name("token", before=_OF_TOKENS, rest="s", strong=False),
     _name("token", before=r"(?<!page)(?<!next)(?<!continuation)(?<!page[ _-])(?<!next[ _-])(?<!continuation[ _-])", strong=False),
@@ -96,7 +103,7 @@ _WORDS_JOINED = r"(?=(?:[A-Za-z]{3,12}-){2}[A-Za-z]{3,12}(?![\w-]))"
 
 _MARK = r"""(?:\\*["'`]\]?|[*_]{1,2})?"""
 _SEPARATOR = (
-    rf"""{_MARK}[ \t]{{0,8}}+(?::[ \t]?[A-Za-z_][\w<>?]{{0,31}}[ \t]?(?==))?(?::=|=>|[:=]){_MARK}[ \t]{{0,8}}+(?:\\*["'`])?"""
+    rf"""{_MARK}[ \t]{{0,8}}+(?::[ \t]?[A-Za-z_][\w<>?]{{0,31}}[ \t]?(?==))?(?::=|=>|[:=：]){_MARK}[ \t]{{0,8}}+(?:\\*["'`])?"""
 )
 _NEXT_LINE = (
     rf"""{_MARK}[ \t]{{0,8}}+[:=>][ \t]{{0,8}}+(?:![\w:]{{1,32}}[ \t]?)?(?:[|>][+-]?)?[ \t]{{0,8}}+\r?\n[ \t]{{0,32}}["']?"""
@@ -121,6 +128,10 @@ _FOLLOWS: Final = (
         rf"""([^\s"'<>]{{4,{_LONGEST}}}+(?:["'][ \t]{{0,8}},\s{{0,32}}["']{_MADE_UP}(?!{_NAME_WITH_NUMBER}["'])"""
         rf"""[^\s"'<>]{{6,{_LONGEST}}}+(?=["'])(?!["'][ \t]{{0,8}}:)){{0,31}}+)(?=["'])"""
     ),
+    # In JSON that is a text of JSON itself.
+    rf"""\\{{1,3}}["'][ \t]{{0,8}},\s{{0,32}}\\{{1,3}}["']{_MADE_UP}([^\s"'<>\\]{{6,{_LONGEST}}}+)(?=\\)""",
+    # In languages that set no blank: `密码是…`, `パスワードは…`.
+    rf"""(?:是|为|為|は|は、)[:：]?[ \t]{{0,4}}["'`「]?{_MADE_UP}({_BARE_CHARACTER}{{6,{_LONGEST}}}+)""",
     rf"""\([ \t]{{0,8}}["']{_MADE_UP}([^\s"'<>]{{4,{_LONGEST}}}+)(?=["'])""",
     rf""">[ \t]{{0,8}}(?!{_REFERENCE})([^\s<>]{{4,{_LONGEST}}}+)[ \t]{{0,8}}(?=<)""",
     # In a cell beside it, or in a list of them, which goes whole.
@@ -200,7 +211,7 @@ def names_any_value(name: str) -> bool:
 
 def _find_value(text: str, place: int) -> tuple[int, int] | None:
     before = text[max(0, place - _LOOK_BACK) : place]
-    folded = text[place : place + _LONGEST_WORD].translate(_ASCII_LOWER)
+    folded = text[place : place + _LONGEST_WORD].lower()
     for name in _NAMES:
         if not folded.startswith(name.word):
             continue

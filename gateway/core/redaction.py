@@ -10,7 +10,7 @@ Detection is not complete: docs/LIMITATIONS.md says what it misses.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
@@ -18,6 +18,7 @@ from typing import cast
 from gateway.core.canonical import MAX_DEPTH, Json, canonical_bytes
 from gateway.core.credential_columns import find_columns
 from gateway.core.credential_names import NAMES_OF_VALUES, credential_kind, kinds_in_pairs, paired_kind
+from gateway.core.credential_tables import NAMES_OF_ROWS, Kinds, kinds_of_columns, kinds_of_rows
 from gateway.core.errors import MalformedJson
 from gateway.core.look_alikes import as_read
 from gateway.core.markers import MarkedText, mark_text
@@ -292,16 +293,38 @@ def _redact_json(value: Json, classes: Collection[str], *, depth: int, under: st
         case str():
             return _redact_string(value, classes, under)
         case list() | tuple():
-            listed = cast("list[Json]", value)
-            kinds = kinds_in_pairs(listed) if under is None and RedactionClass.SECRETS in classes else dict[int, str]()
-            items = [
-                _redact_json(item, classes, depth=depth + 1, under=kinds.get(place, under)) for place, item in enumerate(listed)
-            ]
-            return RedactedJson([item.value for item in items], sum(item.count for item in items))
+            return _redact_items(cast("list[Json]", value), classes, depth, under)
         case dict():
             return _redact_members(cast("Mapping[Json, Json]", value), classes, depth, under)
         case _:
             return RedactedJson("[redacted:unreadable]", 1)
+
+
+def _redact_items(
+    listed: Sequence[Json], classes: Collection[str], depth: int, under: str | None, columns: Kinds | None = None
+) -> RedactedJson:
+    """`columns` are the kinds of the columns of a table of which these are the rows, where they are known."""
+    looked_into = under is None and RedactionClass.SECRETS in classes
+    kinds = kinds_in_pairs(listed) if looked_into else dict[int, str]()
+    # In the first row of a table may be its names.
+    first = 0 if columns is not None else 1
+    if columns is None:
+        columns = kinds_of_columns(listed) if looked_into else dict[int, str]()
+    items = [
+        _redact_row(item, classes, depth + 1, columns)
+        if columns and place >= first and place not in kinds
+        else _redact_json(item, classes, depth=depth + 1, under=kinds.get(place, under))
+        for place, item in enumerate(listed)
+    ]
+    return RedactedJson([item.value for item in items], sum(item.count for item in items))
+
+
+def _redact_row(row: Json, classes: Collection[str], depth: int, columns: Kinds) -> RedactedJson:
+    cells = [
+        _redact_json(cell, classes, depth=depth + 1, under=columns.get(place))
+        for place, cell in enumerate(cast("Sequence[Json]", row))
+    ]
+    return RedactedJson([cell.value for cell in cells], sum(cell.count for cell in cells))
 
 
 def _redact_string(text: str, classes: Collection[str], under: str | None) -> RedactedJson:
@@ -314,13 +337,18 @@ def _redact_string(text: str, classes: Collection[str], under: str | None) -> Re
 def _redact_members(members: Mapping[Json, Json], classes: Collection[str], depth: int, under: str | None) -> RedactedJson:
     count = 0
     redacted: dict[str, Json] = {}
+    looked_into = under is None and RedactionClass.SECRETS in classes
     paired = paired_kind(members) if RedactionClass.SECRETS in classes else None
+    columns = kinds_of_rows(members) if looked_into else dict[int, str]()
     for name, member in members.items():
         shown = redact_text(str(name), classes)
         kind = under or (credential_kind(str(name)) if RedactionClass.SECRETS in classes else None)
         if kind is None and str(name).lower() in NAMES_OF_VALUES:
             kind = paired
-        value = _redact_json(member, classes, depth=depth + 1, under=kind)
+        if columns and kind is None and str(name).lower() in NAMES_OF_ROWS and isinstance(member, list | tuple):
+            value = _redact_items(cast("Sequence[Json]", member), classes, depth + 1, None, columns)
+        else:
+            value = _redact_json(member, classes, depth=depth + 1, under=kind)
         redacted[shown.text] = value.value
         count += shown.count + value.count
     return RedactedJson(redacted, count)
