@@ -12,9 +12,9 @@ from sqlalchemy import Connection, LargeBinary, bindparam, cast, select
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.inspection import StoredLog
 from gateway.adapters.storage.log import read_compact_snapshot, read_descriptor
+from gateway.adapters.storage.plain import KeyedQuery
 from gateway.adapters.storage.projections.turns import restore_snapshot
-from gateway.adapters.storage.reader import RECOVER, ARow
-from gateway.adapters.storage.reader import stored as stored_row
+from gateway.adapters.storage.reader import RECOVER
 from gateway.core.anchors import Evidence
 from gateway.core.canonical import Json, parse_canonical
 from gateway.core.checkpoint import Checkpoint, open_note, read_note
@@ -27,37 +27,26 @@ from gateway.core.ledger import (
     CallFoundUnknown,
     GrantIssued,
     GrantRevoked,
-    PasskeyAdded,
     PolicyLoaded,
     SnapshotIssued,
     TurnBegun,
 )
 from gateway.core.merkle import prove_consistency, prove_inclusion
 from gateway.core.merkle_tiles import TiledTree
-from gateway.core.quorum_records import PEOPLE_EVENTS
 from gateway.core.receipts import ProvenRecord, compose_receipt, is_of_call
 
 _SNAPSHOTS: Final = (TurnBegun.EVENT, SnapshotIssued.EVENT)
-_OF_NONE: Final = (PasskeyAdded.EVENT, AuditKeyRotated.EVENT)
-"""Events that belong to no conversation, beside those that are read with each."""
+_OF_NONE: Final = (PolicyLoaded.EVENT, AuditKeyRotated.EVENT)
+"""Events that belong to no conversation and nobody."""
 
 _CONSENT: Final = (ApprovalRequested.EVENT, ApprovalResolved.EVENT)
 """What a grant rests on: one person's consent. What takes several people makes no grant."""
 
-_AT_ONCE: Final = 500
-"""Records that are asked for in one statement."""
-
 # Statements are made once: to make one takes longer than to run it.
-_RECORDS: Final = (
-    select(t.leaves.c.position, cast(t.leaves.c.body, LargeBinary), t.leaves.c.salt, t.leaves.c.payload)
-    .where(t.leaves.c.position.in_(bindparam("positions", expanding=True)))
-    .order_by(t.leaves.c.position)
+_RECORDS: Final = KeyedQuery(
+    select(t.leaves.c.position, cast(t.leaves.c.body, LargeBinary), t.leaves.c.salt, t.leaves.c.payload), t.leaves.c.position
 )
-_PLACES: Final = (
-    select(t.leaves.c.position, t.leaves.c.body)
-    .where(t.leaves.c.position.in_(bindparam("positions", expanding=True)))
-    .order_by(t.leaves.c.position)
-)
+_PLACES: Final = KeyedQuery(select(t.leaves.c.position, t.leaves.c.body), t.leaves.c.position)
 _SNAPSHOTS_OF: Final = select(t.snapshots).where(t.snapshots.c.digest.in_(bindparam("digests", expanding=True)))
 _DESCRIPTORS_OF: Final = select(t.descriptors).where(t.descriptors.c.digest.in_(bindparam("digests", expanding=True)))
 
@@ -83,7 +72,7 @@ def read_receipt(
     checkpoint = None if note is None else open_note(note, stored.key)
     if note is None or not isinstance(checkpoint, Checkpoint):
         raise Misconfigured("the newest checkpoint of the log proves nothing; `countersign audit verify` says more")
-    named = _read_places(stored.connection, stored.places.of_conversation(conversation_id, _OF_NONE))
+    named = _read_places(stored.connection, stored.places.of_call(conversation_id, _OF_NONE))
     rows = [row for row in named if row.body.get("conversationId") in (None, conversation_id)]
     own = [row for row in rows if is_of_call(row.body, conversation_id, call_id)]
     owners = {row.body["principalId"] for row in own if row.body["event"] in (CallClosed.EVENT, CallFoundUnknown.EVENT)}
@@ -135,8 +124,8 @@ def _choose(
         for snapshot in _values([consent], "snapshotDigest"):
             add("snapshotDigest", snapshot, *_SNAPSHOTS)
     people = _values(answers, "principalId")
-    for person in people:
-        add("principalId", person, *PEOPLE_EVENTS, PasskeyAdded.EVENT)
+    told = _read_places(stored.connection, stored.places.of_people(people))
+    chosen.update(row.index for row in told if row.index < last and row.body.get("principalId") in people)
     chosen.update(row.index for row in _read_places(stored.connection, stored.places.erasures_of(chosen)))
     # All of them, also later ones: they say why the checkpoint is signed by another key than one that was kept.
     chosen.update(row.index for row in rows if row.body["event"] == AuditKeyRotated.EVENT)
@@ -147,36 +136,32 @@ def _values(rows: Sequence[_Placed], member: str) -> set[str]:
     return {row.body[member] for row in rows if row.body.get(member) is not None}
 
 
-@stored_row("record", "position")
-def _read_place(row: ARow) -> _Placed:
-    return _Placed(row.position, orjson.loads(row.body))
-
-
 def _read_places(connection: Connection, places: Sequence[int]) -> list[_Placed]:
     """The records at these places, without their payloads, of those that the log has."""
-    rows: list[_Placed] = []
-    for start in range(0, len(places), _AT_ONCE):
-        found = connection.execute(_PLACES, {"positions": places[start : start + _AT_ONCE]})
-        rows += map(_read_place, found)
-    return rows
+    return [_Placed(position, _read_body(position, body)) for position, body in _PLACES.rows(connection, places)]
+
+
+def _read_body(position: int, body: str) -> Mapping[str, Json]:
+    try:
+        return {**orjson.loads(body)}
+    except (ValueError, TypeError):
+        raise LedgerDamaged(f"the stored record `{position}` is damaged; {RECOVER}") from None
 
 
 def _read_records(connection: Connection, places: Sequence[int], proofs: Mapping[int, Sequence[bytes]]) -> Iterator[ProvenRecord]:
-    for start in range(0, len(places), _AT_ONCE):
-        found = connection.execute(_RECORDS, {"positions": places[start : start + _AT_ONCE]})
-        for row in found:
-            yield _read_record(row, proofs[row.position])
+    for position, body, salt, payload in _RECORDS.rows(connection, places):
+        yield _read_record(position, body, salt, payload, proofs[position])
 
 
-def _read_record(row: ARow, proof: Sequence[bytes]) -> ProvenRecord:
+def _read_record(position: int, body: bytes, salt: bytes | None, payload: bytes | None, proof: Sequence[bytes]) -> ProvenRecord:
     try:
-        body = parse_canonical(row.body)
+        read = parse_canonical(body)
         # Which policy it was is said by its digest. Its texts are the operator's, and no part of one call.
-        if body["event"] == PolicyLoaded.EVENT or row.payload is None:
-            return ProvenRecord(row.position, body, None, None, proof)
-        return ProvenRecord(row.position, body, row.salt, parse_canonical(row.payload), proof)
+        if read["event"] == PolicyLoaded.EVENT or payload is None:
+            return ProvenRecord(position, read, None, None, proof)
+        return ProvenRecord(position, read, salt, parse_canonical(payload), proof)
     except MalformedJson:
-        raise LedgerDamaged(f"the stored record `{row.position}` is damaged; {RECOVER}") from None
+        raise LedgerDamaged(f"the stored record `{position}` is damaged; {RECOVER}") from None
 
 
 def _read_snapshots(connection: Connection, digests: Collection[str]) -> Iterator[tuple[str, dict[str, Json]]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
+from gateway.adapters.storage import receipts
 from gateway.adapters.storage.history import stored
 from gateway.adapters.storage.history.places import HISTORY
 from gateway.adapters.storage.inspection import open_stored_log
@@ -16,7 +17,10 @@ from gateway.adapters.storage.receipts import read_receipt
 from gateway.adapters.storage.sqlite import dispose, open_history
 from gateway.adapters.storage.store import open_store
 from gateway.core import merkle_tiles
-from gateway.core.ledger import ErasureReason, PolicyLoaded, RecordsErased
+from gateway.core.canonical import Json
+from gateway.core.ledger import ErasureReason, LocalOperatorAdded, PolicyLoaded, RecordsErased
+from gateway.core.model import Principal
+from gateway.core.vocabulary import Profile
 from tests.adapters.storage.conftest import ORIGIN
 from tests.fakes.signed_history import signed_history
 
@@ -89,6 +93,7 @@ def edited(statement: str) -> Edit:
         pytest.param(nothing, True, id="behind"),
         pytest.param(edited(WRONG_TILES), True, id="wrong tiles"),
         pytest.param(edited("DELETE FROM tiles WHERE number = 1"), True, id="lacking tiles"),
+        pytest.param(edited("DROP TABLE person_leaves"), True, id="of before people"),
         pytest.param(edited("UPDATE progress SET last_hash = zeroblob(32)"), False, id="another log"),
         pytest.param(edited("UPDATE progress SET version = 1"), False, id="older version"),
         pytest.param(edited("DROP TABLE conversation_leaves"), False, id="damaged"),
@@ -104,3 +109,48 @@ async def test_a_receipt_is_the_same_whatever_was_written_about_the_log(state: P
     found, written = receipt_of(state)
     assert found == expected
     assert (written > 0) == used
+
+
+async def test_a_receipt_reads_who_is_in_its_call_and_nobody_else(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_store(state, origin=ORIGIN) as store:
+        store.history.read_all()
+        before = records_read(state, monkeypatch)
+        for number in range(20):
+            person = Principal(f"prn_new_{number}", "New", Profile.OPERATOR)
+            await store.ledger.append(LocalOperatorAdded(1, person))
+        store.history.read_all()
+    assert records_read(state, monkeypatch) == before
+
+
+@pytest.mark.parametrize("lost", ["DROP TABLE person_leaves", "DELETE FROM person_leaves WHERE position = {last}"])
+async def test_a_file_that_an_earlier_version_wrote_gets_the_places_of_people(state: Path, lost: str) -> None:
+    people = "SELECT person, position FROM person_leaves ORDER BY position"
+    async with open_store(state, origin=ORIGIN) as store:
+        store.history.read_all()
+    expected = rows_of(state, people)
+    assert expected
+    change(state, lost.format(last=expected[-1][1]))
+    async with open_store(state, origin=ORIGIN) as store:
+        store.history.read_all()
+    assert rows_of(state, people) == expected
+
+
+def rows_of(state: Path, query: str) -> list[tuple[str, int]]:
+    with dispose(open_history(state / HISTORY)) as engine, engine.begin() as connection:
+        return [(row[0], row[1]) for row in connection.execute(text(query))]
+
+
+def records_read(state: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many records a receipt looks at."""
+    looked: list[int] = []
+    read = receipts._read_body  # pyright: ignore[reportPrivateUsage] - it sees each of them
+
+    def note(position: int, body: str) -> Mapping[str, Json]:
+        looked.append(position)
+        return read(position, body)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(receipts, "_read_body", note)
+        receipt_of(state)
+    assert looked
+    return len(looked)

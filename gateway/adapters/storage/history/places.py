@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Connection, Engine, Executable, Select, bindparam, func, insert, select
+from sqlalchemy import Connection, Engine, Executable, bindparam, func, insert, select
 from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage import tables as log
 from gateway.adapters.storage.history import tables as t
+from gateway.adapters.storage.plain import KeyedQuery, PlainQuery, Row
 from gateway.adapters.storage.reader import ARow
 from gateway.adapters.storage.sqlite import JsonMember, hold_snapshot, open_for_checking
 from gateway.core.canonical import Json
@@ -37,6 +38,9 @@ from gateway.core.quorum_records import PEOPLE_EVENTS
 HISTORY: Final = "history.db"
 """Beside the ledger. It may be deleted while no gateway runs."""
 
+OF_A_PERSON: Final = (*PEOPLE_EVENTS, PasskeyAdded.EVENT)
+"""Events that say who somebody is. There are some for each person, so they are found by whom they are about."""
+
 OF_ALL: Final = (
     *(each.EVENT for each in (GatewayStarted, PolicyLoaded, PolicyPublished, PolicyFrozen, PolicyThawed)),
     *PEOPLE_EVENTS,
@@ -50,7 +54,7 @@ _leaf = log.leaves.c
 
 # Statements are made once: to make one takes longer than to run it.
 _from_here: Final = _leaf.position >= bindparam("written")
-_LATER: Final = select(_leaf.position).where(_from_here).limit(1)
+_LATER: Final = PlainQuery(select(_leaf.position).where(_from_here).limit(1))
 _LATER_EVENTS: Final = (
     select(_leaf.position)
     .where(_from_here, JsonMember(_leaf.body, "event").in_(bindparam("events", expanding=True)))
@@ -64,18 +68,20 @@ _LATER_OWNED: Final = (
 _LATER_ERASURES: Final = select(_leaf.position, _leaf.body).where(
     _from_here, JsonMember(_leaf.body, "event") == RecordsErased.EVENT
 )
-_OWNED: Final = (
+_OWNED: Final = PlainQuery(
     select(t.conversation_leaves.c.position)
     .join(t.conversations, t.conversations.c.id == t.conversation_leaves.c.conversation)
     .where(t.conversations.c.conversation_id == bindparam("conversation"))
 )
-_EVENTS: Final = select(t.event_leaves.c.position).where(t.event_leaves.c.event.in_(bindparam("events", expanding=True)))
-_ERASURES: Final = select(t.erased_leaves.c.erasure).where(t.erased_leaves.c.position.in_(bindparam("positions", expanding=True)))
-_HASH: Final = select(_leaf.hash).where(_leaf.position == bindparam("position"))
-_HASHES: Final = (
+_EVENTS: Final = KeyedQuery(select(t.event_leaves.c.position), t.event_leaves.c.event)
+_PEOPLE: Final = KeyedQuery(select(t.person_leaves.c.position), t.person_leaves.c.person)
+_ERASURES: Final = KeyedQuery(select(t.erased_leaves.c.erasure), t.erased_leaves.c.position)
+_PROGRESS: Final = PlainQuery(select(t.progress.c.version, t.progress.c.size, t.progress.c.last_hash))
+_HASH: Final = PlainQuery(select(_leaf.hash).where(_leaf.position == bindparam("position")))
+_HASHES: Final = PlainQuery(
     select(_leaf.hash).where(_leaf.position >= bindparam("first"), _leaf.position < bindparam("after")).order_by(_leaf.position)
 )
-_TILES: Final = (
+_TILES: Final = PlainQuery(
     select(t.tiles.c.hash)
     .where(t.tiles.c.level == bindparam("level"), t.tiles.c.number >= bindparam("first"), t.tiles.c.number < bindparam("after"))
     .order_by(t.tiles.c.number)
@@ -105,14 +111,17 @@ class PlaceWriter:
             if owner is not None
         ]
         named: list[dict[str, Json]] = []
+        people: list[dict[str, Json]] = []
         erased: list[dict[str, int]] = []
         for row, body in zip(rows, bodies, strict=True):
             if body["event"] in FOUND_EVENTS:
                 named.append({"event": body["event"], "position": row.position})
+            if body["event"] in OF_A_PERSON:
+                people.append({"person": _person_of(body), "position": row.position})
             if body["event"] == RecordsErased.EVENT:
                 erased += [{"position": each, "erasure": row.position} for each in dict.fromkeys(body["records"])]
-        tables = (t.tiles, tiles), (t.conversation_leaves, owned), (t.event_leaves, named), (t.erased_leaves, erased)
-        for table, written in tables:
+        found = (t.event_leaves, named), (t.person_leaves, people), (t.erased_leaves, erased)
+        for table, written in ((t.tiles, tiles), (t.conversation_leaves, owned), *found):
             if written:
                 self._writing.execute(insert(table), written)
 
@@ -148,9 +157,17 @@ class LeafPlaces:
         """Take nothing that was written, and read all of the log instead."""
         self._places, self.written, self._has_later = None, 0, None
 
-    def of_conversation(self, conversation_id: str, also: Collection[str] = ()) -> Sequence[int]:
-        """Those that name a conversation, those that bear on each, and those of these events, which are rare ones."""
-        return self._ask(lambda: self._of_conversation(conversation_id, also))
+    def of_conversation(self, conversation_id: str) -> Sequence[int]:
+        """Those that name a conversation, and those that bear on each."""
+        return self._ask(lambda: self._of_conversation(conversation_id))
+
+    def of_call(self, conversation_id: str, events: Collection[str]) -> Sequence[int]:
+        """Those that name a conversation, and those of these events."""
+        return self._ask(lambda: sorted({*self._owned(conversation_id), *self._of_events(events)}))
+
+    def of_people(self, people: Collection[str]) -> Sequence[int]:
+        """Those that say who these people are. There may be others among them."""
+        return self._ask(lambda: self._of_people(people))
 
     def erasures_of(self, positions: Collection[int]) -> Sequence[int]:
         """Those that say that a payload of these was erased."""
@@ -181,30 +198,44 @@ class LeafPlaces:
             self.give_up()
             return ask()
 
-    def _of_conversation(self, conversation_id: str, also: Collection[str]) -> Sequence[int]:
-        mine = self._written_at(_OWNED, conversation=conversation_id)
-        later = self._later(_LATER_OWNED, conversation=conversation_id)
-        return sorted({*mine, *later, *self._of_events((*OF_ALL, *also))})
+    def _of_conversation(self, conversation_id: str) -> Sequence[int]:
+        return sorted({*self._owned(conversation_id), *self._of_events(OF_ALL)})
+
+    def _owned(self, conversation_id: str) -> Sequence[int]:
+        mine: Sequence[Row] = () if self._places is None else _OWNED.rows(self._places, {"conversation": conversation_id})
+        return [*_firsts(mine), *self._later(_LATER_OWNED, conversation=conversation_id)]
+
+    def _of_people(self, people: Collection[str]) -> Sequence[int]:
+        later = self._later(_LATER_EVENTS, events=[*OF_A_PERSON])
+        return sorted({*self._written_of(people), *later})
+
+    def _written_of(self, people: Collection[str]) -> Sequence[int]:
+        if self._places is None:
+            return ()
+        try:
+            return _firsts(_PEOPLE.rows(self._places, sorted(people)))
+        except DBAPIError:
+            # A file of an earlier version, which no gateway has opened since.
+            return _firsts(_EVENTS.rows(self._places, sorted(OF_A_PERSON)))
 
     def _erasures_of(self, positions: Collection[int]) -> Sequence[int]:
         named = [(position, orjson.loads(body)["records"]) for position, body in self._read_later(_LATER_ERASURES)]
         later = [place for place, records in named if not set(records).isdisjoint(positions)]
-        return sorted({*self._written_at(_ERASURES, positions=[*positions]), *later})
+        written = () if self._places is None else _firsts(_ERASURES.rows(self._places, sorted(positions)))
+        return sorted({*written, *later})
 
     def _of_events(self, events: Collection[str]) -> set[int]:
-        named = [*events]
-        return {*self._written_at(_EVENTS, events=named), *self._later(_LATER_EVENTS, events=named)}
+        named = sorted(events)
+        written = () if self._places is None else _firsts(_EVENTS.rows(self._places, named))
+        return {*written, *self._later(_LATER_EVENTS, events=named)}
 
-    def _written_at(self, chosen: Select[int], **given: object) -> Sequence[int]:
-        return () if self._places is None else self._places.execute(chosen, given).scalars().all()
-
-    def _later(self, chosen: Select[int], **given: object) -> list[int]:
+    def _later(self, chosen: Executable, **given: object) -> list[int]:
         return [position for (position,) in self._read_later(chosen, **given)]
 
     def _read_later(self, chosen: Executable, **given: object) -> Sequence[Any]:
         """What was not written yet, which is nothing most of the time: that is asked once."""
         if self._has_later is None:
-            self._has_later = self._log.execute(_LATER, {"written": self.written}).first() is not None
+            self._has_later = bool(_LATER.rows(self._log, {"written": self.written}))
         return self._log.execute(chosen, {"written": self.written, **given}).all() if self._has_later else ()
 
 
@@ -228,22 +259,48 @@ def open_places(folder: Path, reading: Connection, engine: Engine | None = None)
 def _written(reading: Connection, places: Connection) -> int:
     try:
         hold_snapshot(places)
-        row = places.execute(select(t.progress)).first()
+        found = _PROGRESS.rows(places, {})
     except DBAPIError:
         return 0
-    if row is None or row.version != t.VERSION or row.size == 0:
+    if not found:
         return 0
-    last = {"position": row.size - 1}
-    if (seen := reading.execute(_HASH, last).scalar()) is None:
+    version, size, last_hash = found[0]
+    if version != t.VERSION or size == 0:
+        return 0
+    last = {"position": size - 1}
+    if (seen := _HASH.value(reading, last)) is None:
         # Of this moment, for what is written may be ahead of what `reading` sees.
         with reading.engine.connect() as now:
-            seen = now.execute(_HASH, last).scalar()
-    return row.size if seen == row.last_hash else 0
+            seen = _HASH.value(now, last)
+    return int(size) if seen == last_hash else 0
+
+
+def index_people(reading: Connection, writing: Connection) -> None:
+    """Have `person_leaves` say as much as `event_leaves`, in a transaction of `writing`. A file of an earlier version lacks it,
+    and one that such a version went on with lacks some of it."""
+    t.person_leaves.create(writing, checkfirst=True)
+    places = t.event_leaves.c.position
+    named = select(places).where(t.event_leaves.c.event.in_(OF_A_PERSON)).order_by(places)
+    missing = writing.execute(named.where(places.not_in(select(t.person_leaves.c.position)))).scalars().all()
+    bodies = KeyedQuery(select(_leaf.position, _leaf.body), _leaf.position).rows(reading, missing)
+    rows = [{"person": _person_of(orjson.loads(body)), "position": position} for position, body in bodies]
+    if rows:
+        writing.execute(insert(t.person_leaves), rows)
+
+
+def _person_of(body: Mapping[str, Json]) -> str:
+    """Whom such a record is about; empty for one that no gateway writes."""
+    person: Json = body.get("principalId")
+    return person if isinstance(person, str) else ""
+
+
+def _firsts(rows: Sequence[Row]) -> Sequence[int]:
+    return [row[0] for row in rows]
 
 
 def _read_hashes(reading: Connection, places: Connection | None, level: int, first: int, count: int) -> Sequence[bytes]:
     if level == 0:
-        return reading.execute(_HASHES, {"first": first, "after": first + count}).scalars().all()
+        return [row[0] for row in _HASHES.rows(reading, {"first": first, "after": first + count})]
     if places is None:
         return ()
-    return places.execute(_TILES, {"level": level, "first": first, "after": first + count}).scalars().all()
+    return [row[0] for row in _TILES.rows(places, {"level": level, "first": first, "after": first + count})]

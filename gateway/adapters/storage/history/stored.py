@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage import tables as log
 from gateway.adapters.storage.history import queries
-from gateway.adapters.storage.history.places import HISTORY
+from gateway.adapters.storage.history.places import HISTORY, index_people
 from gateway.adapters.storage.history.writing import HistoryWriter, begin, fits, read_call, read_progress
 from gateway.adapters.storage.sqlite import dispose, is_damaged, open_history
 from gateway.core.call_history import OPEN, AuditedCall, read_rules
@@ -124,6 +124,8 @@ class StoredHistory:
             with writing.begin():
                 begin(writing)
         writing.rollback()
+        with writing.begin():
+            index_people(reading, writing)
         self._writer = HistoryWriter(reading, writing)
         return self._writer
 

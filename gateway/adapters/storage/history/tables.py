@@ -154,6 +154,15 @@ event_leaves = Table(
     sqlite_with_rowid=False,
 )
 
+person_leaves = Table(
+    "person_leaves",
+    metadata,
+    # Of what `event_leaves` has, what says who somebody is: by whom it is about.
+    Column("person", Text, primary_key=True),
+    Column("position", Place, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
 tiles = Table(
     "tiles",
     metadata,
