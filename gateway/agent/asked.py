@@ -21,6 +21,7 @@ from gateway.agent.messages import Tool
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.ranking import stem, terms_in
 from gateway.agent.render import required_of
+from gateway.agent.unasked import is_unasked
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.words import QUOTED, words_of
 from gateway.core.canonical import Json
@@ -92,6 +93,8 @@ def is_asked_for(
     if tool["category"] != "read" and (is_how or _invents_amount(arguments, wish or message)):
         return False
     if tool["category"] != "read" and _says_own_name(arguments, wish or message):
+        return False
+    if (tool["category"] != "read" or not examples) and is_unasked(arguments, tool, message, has_called=has_called):
         return False
     words = [word.bare for word in words_of(message)]
     if has_called and not (_REFERENCES if _points(tool) else _AGAIN).isdisjoint(words):
@@ -212,8 +215,8 @@ def _is_named(path: str, message: str) -> bool:
 
 
 def _copies(values: Iterable[Json], said: set[str]) -> bool:
-    """Whether an argument repeats a word of the message that tells something."""
-    return any(not (set(terms_in(as_json(value))) - WEAK_STEMS).isdisjoint(said) for value in values)
+    """Whether an argument repeats a word of the message that tells something, or a name with a mark in it: "nas-2"."""
+    return any(not ({*terms_in(as_json(value)), stem(_text_of(value).lower())} - WEAK_STEMS).isdisjoint(said) for value in values)
 
 
 def _text_of(value: Json) -> str:

@@ -93,6 +93,15 @@ class LoopVocabulary:
     world_verbs: _Words
     unmarked: Mapping[str, str]
     often_typed: _Words
+    composing_orders: _Words
+    composed_texts: _Words
+    praises: _Words
+    tellers: _Words
+    told_of: _Words
+    stating_words: _Words
+    composed_counts: _Words
+    sentence_joins: _Words
+    wanting_words: _Words
     no_slips: _Words
     dealings: _Words
     comparing_words: _Words

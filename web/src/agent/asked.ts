@@ -8,6 +8,7 @@ import { partsOf, slotOf } from "./names.ts";
 import { isObject } from "./parse.ts";
 import { stem, termsIn } from "./ranking.ts";
 import { requiredOf } from "./render.ts";
+import { isUnasked } from "./unasked.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { QUOTED, type Word, wordsOf } from "./words.ts";
 
@@ -83,6 +84,8 @@ export function isAskedFor(
 ): boolean {
   const isHow = asksHow(wish);
   if (tool.category !== "read" && (isHow || inventsAmount(given, wish) || saysOwnName(given, wish))) return false;
+  const isOwn = tool.category === "read" && EXAMPLES.has(tool.name);
+  if (!isOwn && isUnasked(given, tool.paramSchema, message, hasCalled)) return false;
   const bare = wordsOf(message).map((word) => word.bare);
   const isAbout = pointsAtThing(tool);
   // To what is about nothing that is named to it, nobody goes back but to have it again.
@@ -226,9 +229,11 @@ function isNamed(path: string, message: string): boolean {
   );
 }
 
-/** Whether an argument repeats a word of the message that tells something. */
+/** Whether an argument repeats a word of the message that tells something, or a name with a mark in it: "nas-2". */
 function copies(values: readonly string[], said: ReadonlySet<string>): boolean {
-  return values.some((value) => termsIn(value).some((term) => !WEAK_STEMS.has(term) && said.has(term)));
+  return values.some((value) =>
+    [...termsIn(value), stem(value.toLowerCase())].some((term) => !WEAK_STEMS.has(term) && said.has(term)),
+  );
 }
 
 function textOf(value: unknown): string {

@@ -92,6 +92,15 @@ interface Vocabulary {
   readonly worldVerbs: Words;
   readonly unmarked: Readonly<Record<string, string>>;
   readonly oftenTyped: Words;
+  readonly composingOrders: Words;
+  readonly composedTexts: Words;
+  readonly praises: Words;
+  readonly tellers: Words;
+  readonly toldOf: Words;
+  readonly statingWords: Words;
+  readonly composedCounts: Words;
+  readonly sentenceJoins: Words;
+  readonly wantingWords: Words;
   readonly noSlips: Words;
   readonly dealings: Words;
   readonly comparingWords: Words;
