@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check requirements mutants kills soak bench eval wheel lock clean prerequisites
+.PHONY: run test check requirements pictures mutants kills soak bench eval wheel lock clean prerequisites
 
 # What the machine has to have for is decided by the target that was asked for.
 NEEDED_FOR := run
@@ -22,6 +22,10 @@ check: $(VENV)/ready-dev
 # Each requirement with the tests that assert it, and with what is missing.
 requirements: $(VENV)/ready-dev
 	@$(BIN)/python -m tests.scenarios.claims
+
+# Looks at every page and keeps the pictures that changed; `git diff --stat tests/pictures` then says which.
+pictures: $(VENV)/ready-dev web/dist/ready
+	@COUNTERSIGN_RENEW_PICTURES=1 $(BIN)/python -m pytest -q tests/e2e/test_pictures.py
 
 # Faults that the tests must notice, put in one at a time; goes on where it was interrupted.
 mutants: $(VENV)/ready-dev web/node_modules/ready
