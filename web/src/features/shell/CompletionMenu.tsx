@@ -37,7 +37,7 @@ export function CompletionMenu({ id, label, suggestions, chosen, onTake }: Compl
           <code>{suggestion.own ? suggestion.label : <VisibleText text={suggestion.label} />}</code>
           {suggestion.what !== "" && (
             <span className={styles.what}>
-              {suggestion.own ? suggestion.what : <VisibleText text={suggestion.what} prose />}
+              <VisibleText text={suggestion.what} prose />
             </span>
           )}
         </div>
