@@ -68,5 +68,14 @@ async def test_a_peer_that_reads_slowly_is_waited_for() -> None:
     connection.http.connection_lost(None)
 
 
+async def test_when_the_gateway_stops_a_peer_that_reads_slowly_is_waited_for_no_longer() -> None:
+    connection = Connection()
+    connection.http.shutdown()
+    connection.peer.unread -= 1_000
+    connection.wait()
+    assert connection.peer.dropped
+    connection.http.connection_lost(None)
+
+
 def test_a_peer_has_as_long_as_one_of_a_socket() -> None:
     assert STALLED_SECONDS == 10
