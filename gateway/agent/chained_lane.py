@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from gateway.agent.action_schema import action_schema
+from gateway.agent.asked import is_asked_for
 from gateway.agent.budget import fit_messages, tokens_of, tokens_of_prompt
 from gateway.agent.candidates import examples_in, select
 from gateway.agent.carried_step import carry_on, direct_on
@@ -24,12 +25,14 @@ from gateway.agent.foreseen import with_foreseen
 from gateway.agent.found import found_names, with_found
 from gateway.agent.further import text_search
 from gateway.agent.keeping import as_addition
+from gateway.agent.known_steps import known_step
 from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, ProposedCall, StuckStep, complete
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.plain_calls import said_tools
 from gateway.agent.reading import reading_of_found
 from gateway.agent.reckoning import reckoned_in
+from gateway.agent.render import required_of
 from gateway.agent.repair import MAX_REPAIRS
 from gateway.agent.routing import past_of
 from gateway.agent.shares import share_room
@@ -63,7 +66,7 @@ async def _next_step(lane: LaneInput) -> LaneStep:
         return StuckStep(StuckReason.CAPPED)
     if is_looping(state.closed):
         return StuckStep(StuckReason.LOOPING)
-    if (step := carry_on(lane, state) or direct_on(lane, state)) is not None:
+    if (step := carry_on(lane, state) or direct_on(lane, state) or known_step(lane, state)) is not None:
         return step
     told = None if state.closed else told_in(state.message)
     search = None if told is None else text_search(told.query, told, offered(lane.tools))
@@ -112,9 +115,16 @@ async def _ask(lane: LaneInput, state: TurnProgress, tools: Sequence[Tool], *, c
     own = copyable_strings(lane.messages, wish)
     readable = with_found(own, found_names(lane.messages, lane.tools))
     # Only the schema changes from step to step: the beginning of the prompt stays the same, and with it the server's cache.
-    callable_now = [each for each in tools if can_call and may_follow(wish, state.closed, each)]
+    callable_now = [each for each in tools if can_call and _has_reason(lane, wish, each) and may_follow(wish, state.closed, each)]
     schema = action_schema(callable_now, own, lane.words, readable, wish)
     return await choose(lane, [*prefix, *as_dialogue(spoken, lane.words)], schema, can_call=can_call)
+
+
+def _has_reason(lane: LaneInput, wish: str, tool: Tool) -> bool:
+    """Whether a tool takes an argument, or the wish has a word for it: one that can always be called is what a small model calls
+    where it knows nothing else."""
+    takes_any = bool(required_of(tool["paramSchema"])) or tool["name"] not in lane.words["action"]["descriptions"]
+    return takes_any or is_asked_for({}, tool, wish, examples=examples_in(lane.words).get(tool["name"], ()))
 
 
 def _bare(message: Message) -> Message:

@@ -1,6 +1,8 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
+import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { actionSchema } from "./action-schema.ts";
+import { isAskedFor } from "./asked.ts";
 import { fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { select } from "./candidates.ts";
 import { carryOn, directOn } from "./carried-step.ts";
@@ -15,11 +17,13 @@ import { withForeseen } from "./foreseen.ts";
 import { foundNames, withFound } from "./found.ts";
 import { textSearch } from "./further.ts";
 import { asAddition } from "./keeping.ts";
+import { knownStep } from "./known-steps.ts";
 import { complete, type Lane, type LaneInput, type LaneStep } from "./lane.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { saidTools } from "./plain-calls.ts";
 import { readingOfFound } from "./reading.ts";
 import { reckonedIn } from "./reckoning.ts";
+import { requiredOf } from "./render.ts";
 import { MAX_REPAIRS } from "./repair.ts";
 import { offered } from "./respond.ts";
 import { pastOf } from "./routing.ts";
@@ -63,7 +67,7 @@ async function nextStep(input: LaneInput): Promise<LaneStep> {
   if (reckoned !== null) return { kind: "answer", text: reckoned };
   if (!input.mayCall) return { kind: "stuck", why: "capped" };
   if (isLooping(state.closed)) return { kind: "stuck", why: "looping" };
-  const step = carryOn(input, state) ?? directOn(input, state);
+  const step = carryOn(input, state) ?? directOn(input, state) ?? knownStep(input, state);
   if (step !== null) return step;
   const told = state.closed.length > 0 ? null : toldIn(state.message);
   const search = told === null ? null : textSearch(told.query, told, offered(input.tools));
@@ -108,9 +112,18 @@ async function ask(
   const spoken = fitted.filter((each) => each.turnId === turnId || each.role !== "tool");
   const own = copyableStrings(messages, message);
   // Only the schema changes from step to step: the beginning of the prompt stays the same, and with it the server's cache.
-  const callable = canCall ? tools.filter((tool) => mayFollow(message, closed, tool)) : [];
+  const callable = canCall ? tools.filter((tool) => hasReason(message, tool) && mayFollow(message, closed, tool)) : [];
   const schema = actionSchema(callable, own, withFound(own, foundNames(messages, input.tools)), message);
   return choose(input, [...prefix, ...asDialogue(spoken)], schema, canCall);
+}
+
+/**
+ * Whether a tool takes an argument, or the wish has a word for it: one that can always be called is what a small model calls where it
+ * knows nothing else.
+ */
+function hasReason(wish: string, tool: ToolDescriptor): boolean {
+  const takesAny = requiredOf(tool.paramSchema).length > 0 || !Object.hasOwn(words.action.descriptions, tool.name);
+  return takesAny || isAskedFor({}, tool, wish, false);
 }
 
 /** A message without what may be cut of it. */
