@@ -1,7 +1,8 @@
 """The lane of models that read what they find: one JSON action, its result shown back, then the next action or the answer.
 
 What it is shown of a result is data from outside: framed with where it comes from, with chat markers broken, and cut to the room
-that there is. A call that the model makes again, or that only a result asks for, is not sent: it is asked to answer.
+that there is. A call that the model makes again, or that only a result asks for, is not sent: it is asked to answer. Several
+wishes of which none stands on another are taken one by one, as the lane of small models takes them.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from gateway.agent.following import call_may_follow, may_follow
 from gateway.agent.foreseen import with_foreseen
 from gateway.agent.found import found_names, with_found
 from gateway.agent.further import text_search
+from gateway.agent.json_lane import json_lane
 from gateway.agent.keeping import as_addition
 from gateway.agent.known_steps import known_step
-from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, ProposedCall, StuckStep, complete
+from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, ProposedCall, SplitStep, StuckStep, complete
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.plain_calls import said_tools
@@ -35,6 +37,7 @@ from gateway.agent.reckoning import reckoned_in
 from gateway.agent.render import required_of
 from gateway.agent.repair import MAX_REPAIRS
 from gateway.agent.routing import past_of
+from gateway.agent.separate import separate_wishes
 from gateway.agent.shares import share_room
 from gateway.agent.turn_progress import StuckReason, TurnProgress, is_looping, is_mistake, is_repeat, progress_of
 from gateway.agent.wishes import wishes_in
@@ -48,7 +51,12 @@ reasons for them, and asks again."""
 
 async def chained_lane(lane: LaneInput) -> LaneStep:
     """The next step of a turn. Calls in a row that the message asks for and a person is asked about are proposed together."""
-    step, state = await _next_step(lane), progress_of(lane.messages, lane.turn_id)
+    state = progress_of(lane.messages, lane.turn_id)
+    if lane.actions is not None:
+        return await json_lane(lane)
+    if wishes := separate_wishes(state.message, offered(lane.tools)):
+        return SplitStep(wishes)
+    step = await _next_step(lane)
     if not isinstance(step, CallsStep):
         return step
     wishes = wishes_in(state.message, offered(lane.tools))

@@ -1,7 +1,7 @@
-"""The steps of the chained loop that code can tell by the words, so that no model has to: what several plain wishes ask for, the
-look with which a question about the person's own papers begins, and where it goes on after a search.
+"""The steps of the chained loop that code can tell by the words, so that no model has to: the look with which a question about
+the person's own papers begins, where it goes on after a search, and a number that has to be worked out.
 
-Left to itself a small model looks for half a sentence, finds nothing and says so, or calls whatever takes no argument.
+Left to itself a small model looks for half a sentence, finds nothing and says so.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gateway.agent.acts import is_thing
-from gateway.agent.answers import own_answer, source_of
-from gateway.agent.carrying import carrying_in
+from gateway.agent.answers import source_of
 from gateway.agent.choosing import offered
 from gateway.agent.figures import answer_figure, asks_for_figure
 from gateway.agent.finding import SoughtText, folder_in, shorter_queries
@@ -24,13 +23,10 @@ from gateway.agent.further import (
     searches,
     text_search,
 )
-from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, ProposedCall, complete
+from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, ProposedCall
 from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.papers import with_day
-from gateway.agent.plain_calls import plain_call
-from gateway.agent.reading import reading_for
 from gateway.agent.turn_progress import TurnProgress, is_repeat
-from gateway.agent.wishes import wishes_in
 from gateway.agent.words import words_of
 
 _MOST_SEARCHES: Final = 3
@@ -41,44 +37,11 @@ def known_step(lane: LaneInput, state: TurnProgress) -> LaneStep | None:
     """The next step where code can tell it; None where the model has to."""
     if any(each.result["outcome"] != "ok" for each in state.closed):
         return None
-    wishes = wishes_in(state.message, offered(lane.tools))
-    step = _wish_step(lane, state, wishes) if wishes else None
-    step = step or _look_step(lane, state) or _figure(lane, state)
-    is_done = isinstance(step, ProposedCall) and is_repeat(step.name, step.arguments, state.closed, lane.tools)
-    if step is None or is_done:
-        return None
-    return AnswerStep(step) if isinstance(step, str) else CallsStep([step])
-
-
-def _wish_step(lane: LaneInput, state: TurnProgress, wishes: Sequence[str]) -> ProposedCall | str | None:
-    """Of several wishes the call of the first one that is open, where its words say it; at the end what came of them."""
-    for place, wish in enumerate(wishes):
-        call = _said_call(lane, wish)
-        if call is None and len(state.closed) <= place:
-            return None
-        if call is not None and not any(_is_made(call, each) for each in state.closed):
-            return call
-    if len(state.closed) != len(wishes):
-        return None
-    told = [
-        own_answer(each, wish, lane.tools, lane.words, lane.copy, lane.today)
-        for wish, each in zip(wishes, state.closed, strict=True)
-    ]
-    return "\n\n".join(each for each in told if each) if all(told) else None
-
-
-def _said_call(lane: LaneInput, wish: str) -> ProposedCall | None:
-    """The call that one of several wishes says in plain words. One that stands on an outcome says only a half of it."""
-    tools = offered(lane.tools)
-    if carrying_in(wish, tools) is not None:
-        return None
-    said = plain_call(wish, tools, lane.words) or reading_for(wish, tools)
-    return None if said is None else complete(said, wish, lane)
-
-
-def _is_made(call: ProposedCall, closed: ToolMessage) -> bool:
-    """Whether it is the same call, as `is_repeat` compares them."""
-    return is_repeat(call.name, call.arguments, [closed], [])
+    call = _look_step(lane, state)
+    if call is not None and not is_repeat(call.name, call.arguments, state.closed, lane.tools):
+        return CallsStep([call])
+    figure = _figure(lane, state)
+    return None if figure is None else AnswerStep(figure)
 
 
 def _look_step(lane: LaneInput, state: TurnProgress) -> ProposedCall | None:

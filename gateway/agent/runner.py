@@ -162,7 +162,7 @@ class TurnRunner:
         """Take in what the person has said meanwhile, as their own words of this turn. It gives no permission: what it asks for
         are calls like any other. A model that takes one action at a time has it as a further one."""
         message = progress_of(turn.messages, turn.id).message
-        is_single = tier_of(model) is Tier.SINGLE
+        is_single = tier_of(model) is Tier.SINGLE or turn.actions is not None
         if is_single and turn.actions is None and count_rounds(turn.messages, turn.id) == 0:
             # What the message itself asks for is not known before the first step.
             return

@@ -16,6 +16,7 @@ import { callMayFollow, mayFollow } from "./following.ts";
 import { withForeseen } from "./foreseen.ts";
 import { foundNames, withFound } from "./found.ts";
 import { textSearch } from "./further.ts";
+import { jsonLane } from "./json-lane.ts";
 import { asAddition } from "./keeping.ts";
 import { knownStep } from "./known-steps.ts";
 import { complete, type Lane, type LaneInput, type LaneStep } from "./lane.ts";
@@ -27,6 +28,7 @@ import { requiredOf } from "./render.ts";
 import { MAX_REPAIRS } from "./repair.ts";
 import { offered } from "./respond.ts";
 import { pastOf } from "./routing.ts";
+import { separateWishes } from "./separate.ts";
 import { shareRoom } from "./shares.ts";
 import { isLooping, isMistake, isRepeat, progressOf, type TurnProgress } from "./turn-progress.ts";
 import { wishesIn } from "./wishes.ts";
@@ -43,9 +45,13 @@ const SHOWN: ReadonlySet<string> = new Set(["ok", "executionError", "invalidArgu
  * The lane of models that read what they find: one JSON action, its result shown back, then the next action or the answer. What
  * it is shown of a result is data from outside: framed with where it comes from, with chat markers broken, and cut to the room
  * that there is. A call that the model makes again, or that only a result asks for, is not sent: it is asked to answer. Calls in a
- * row that the message asks for and a person is asked about are proposed together.
+ * row that the message asks for and a person is asked about are proposed together. Several wishes of which none stands on another are
+ * taken one by one, as the lane of small models takes them.
  */
 export const chainedLane: Lane = async (input) => {
+  if (input.actions !== null) return jsonLane(input);
+  const wishes = separateWishes(progressOf(input.messages, input.turnId).message, offered(input.tools));
+  if (wishes.length > 0) return { kind: "split", actions: wishes };
   const step = await nextStep(input);
   const [call] = step.kind === "calls" ? step.proposals : [];
   if (call === undefined) return step;

@@ -171,7 +171,7 @@ export class TurnRunner {
    */
   async #takeSteered(turn: LoopTurn, model: ModelInfo): Promise<void> {
     const { message } = progressOf(turn.messages, turn.id);
-    const isSingle = tierOf(model) === "single";
+    const isSingle = tierOf(model) === "single" || turn.actions !== null;
     // What the message itself asks for is not known before the first step.
     if (isSingle && turn.actions === null && countRounds(turn.messages, turn.id) === 0) return;
     for (const content of this.#dependencies.takeSteered?.() ?? []) {
