@@ -1,8 +1,9 @@
 """The lane of models that read what they find: one JSON action, its result shown back, then the next action or the answer.
 
 What it is shown of a result is data from outside: framed with where it comes from, with chat markers broken, and cut to the room
-that there is. A call that the model makes again, or that only a result asks for, is not sent: it is asked to answer. Several
-wishes of which none stands on another are taken one by one, as the lane of small models takes them.
+that there is. A call that the model makes again, or that only a result asks for, is not sent: it is asked to answer. An
+answer that says what no result does is asked for once more, and a passage of a result takes its place after that. Several wishes
+of which none stands on another are taken one by one, as the lane of small models takes them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Final
 
 from gateway.agent.action_schema import action_schema
 from gateway.agent.asked import is_asked_for
+from gateway.agent.borne_out import unsupported_in
 from gateway.agent.budget import fit_messages, tokens_of, tokens_of_prompt
 from gateway.agent.candidates import examples_in, select
 from gateway.agent.carried_step import carry_on, direct_on
@@ -22,7 +24,6 @@ from gateway.agent.condensing import condense
 from gateway.agent.copied import copyable_strings
 from gateway.agent.finding import told_in
 from gateway.agent.following import call_may_follow, may_follow
-from gateway.agent.foreseen import with_foreseen
 from gateway.agent.found import found_names, with_found
 from gateway.agent.further import text_search
 from gateway.agent.json_lane import json_lane
@@ -32,6 +33,7 @@ from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, Propo
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.plain_calls import said_tools
+from gateway.agent.ports import ChatMessage
 from gateway.agent.reading import reading_of_found
 from gateway.agent.reckoning import reckoned_in
 from gateway.agent.render import required_of
@@ -39,8 +41,8 @@ from gateway.agent.repair import MAX_REPAIRS
 from gateway.agent.routing import past_of
 from gateway.agent.separate import separate_wishes
 from gateway.agent.shares import share_room
+from gateway.agent.supporting import correction_of, passage_of, sources_of
 from gateway.agent.turn_progress import StuckReason, TurnProgress, is_looping, is_mistake, is_repeat, progress_of
-from gateway.agent.wishes import wishes_in
 
 PROMPT_MARGIN: Final = LIMITS.json_lane_margin
 
@@ -50,21 +52,12 @@ reasons for them, and asks again."""
 
 
 async def chained_lane(lane: LaneInput) -> LaneStep:
-    """The next step of a turn. Calls in a row that the message asks for and a person is asked about are proposed together."""
+    """The next step of a turn."""
     state = progress_of(lane.messages, lane.turn_id)
     if lane.actions is not None:
         return await json_lane(lane)
     if wishes := separate_wishes(state.message, offered(lane.tools)):
         return SplitStep(wishes)
-    step = await _next_step(lane)
-    if not isinstance(step, CallsStep):
-        return step
-    wishes = wishes_in(state.message, offered(lane.tools))
-    return await with_foreseen(lane, step.proposals[0], wishes[len(state.closed) + 1 :], _next_step)
-
-
-async def _next_step(lane: LaneInput) -> LaneStep:
-    state = progress_of(lane.messages, lane.turn_id)
     ended = [each for each in state.results if each.result["outcome"] not in _SHOWN or _is_last_mistake(each, state)]
     if ended:
         return AnswerStep("\n\n".join(dict.fromkeys(lane.copy.explain_outcome(each.call["name"], each.result) for each in ended)))
@@ -86,6 +79,11 @@ async def _next_step(lane: LaneInput) -> LaneStep:
     able = said_tools(state.message, offered(lane.tools), lane.words)
     tools = select(state.message, able, examples_in(lane.words))
     chosen = await _ask(lane, state, tools, can_call=bool(tools))
+    if isinstance(chosen, AnswerStep) and (missing := _unsupported(lane, state, chosen.text)):
+        lane.observer.faulted("it says what no result does")
+        lane.listener.discarded()
+        told = correction_of(chosen.text, missing, lane.words)
+        chosen = await _ask(lane, state, tools, can_call=bool(tools), closing=told)
     if isinstance(chosen, ProposedCall):
         # A model that has read the file in this turn may well write all of it, with the addition.
         asked = chosen if state.closed else as_addition(chosen, state.message, offered(lane.tools))
@@ -95,20 +93,32 @@ async def _next_step(lane: LaneInput) -> LaneStep:
             return CallsStep([proposal])
         lane.observer.faulted("it asks for what is done, or for what nobody asked")
         chosen = await _ask(lane, state, tools, can_call=False)
+    if isinstance(chosen, AnswerStep) and _unsupported(lane, state, chosen.text):
+        lane.observer.faulted("it says again what no result does")
+        lane.listener.discarded()
+        return AnswerStep(passage_of(state.message, state.closed, lane.copy))
     return StuckStep(StuckReason.REPEATED) if isinstance(chosen, ProposedCall) else chosen
+
+
+def _unsupported(lane: LaneInput, state: TurnProgress, text: str) -> list[str]:
+    """What an answer says that neither a result, the person nor a call does. Where nothing was called it may be of the world."""
+    return unsupported_in(text, sources_of(lane.messages, lane.tools)) if state.closed else []
 
 
 def _is_last_mistake(message: ToolMessage, state: TurnProgress) -> bool:
     return is_mistake(message) and state.mistakes > MAX_REPAIRS
 
 
-async def _ask(lane: LaneInput, state: TurnProgress, tools: Sequence[Tool], *, can_call: bool) -> ProposedCall | LaneStep:
-    """The next action of the model, out of all that the turn has come to. Without `can_call` it can only answer."""
+async def _ask(
+    lane: LaneInput, state: TurnProgress, tools: Sequence[Tool], *, can_call: bool, closing: Sequence[ChatMessage] = ()
+) -> ProposedCall | LaneStep:
+    """The next action of the model, out of all that the turn has come to, and `closing` after it. Without `can_call` it can only
+    answer."""
     prefix = chained_prefix(tools, lane.words)
     past = past_of(lane.shown, lane.turn_id)
     present = [each for each in lane.messages if each.turn_id == lane.turn_id]
     bare = [_bare(each) for each in present]
-    around = tokens_of_prompt(as_dialogue(bare, lane.words)) - tokens_of(bare)
+    around = tokens_of_prompt([*as_dialogue(bare, lane.words), *closing]) - tokens_of(bare)
     limit = max(lane.model["contextTokens"] - tokens_for(lane) - PROMPT_MARGIN - tokens_of_prompt(prefix) - around, PROMPT_MARGIN)
     condensed = await condense(lane, [*past, *present[:1]], limit - tokens_of(bare[1:]))
     if condensed is not None:
@@ -125,7 +135,7 @@ async def _ask(lane: LaneInput, state: TurnProgress, tools: Sequence[Tool], *, c
     # Only the schema changes from step to step: the beginning of the prompt stays the same, and with it the server's cache.
     callable_now = [each for each in tools if can_call and _has_reason(lane, wish, each) and may_follow(wish, state.closed, each)]
     schema = action_schema(callable_now, own, lane.words, readable, wish)
-    return await choose(lane, [*prefix, *as_dialogue(spoken, lane.words)], schema, can_call=can_call)
+    return await choose(lane, [*prefix, *as_dialogue(spoken, lane.words), *closing], schema, can_call=can_call)
 
 
 def _has_reason(lane: LaneInput, wish: str, tool: Tool) -> bool:

@@ -246,6 +246,8 @@ class LoopVocabulary:
     no_targets: _Words
     judged_nouns: _Words
     live_phrases: _Words
+    titles: _Words
+    capitalising_words: _Words
 
 
 VOCABULARY: Final = LoopVocabulary(**loop_fields("vocabulary"))

@@ -3,17 +3,18 @@ import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { actionSchema } from "./action-schema.ts";
 import { isAskedFor } from "./asked.ts";
+import { unsupportedIn } from "./borne-out.ts";
 import { fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { select } from "./candidates.ts";
 import { carryOn, directOn } from "./carried-step.ts";
 import { asDialogue, chainedPrefix } from "./chained-prompt.ts";
+import type { ChatMessage } from "./chat.ts";
 import { type Choice, choose, MAX_STEP_TOKENS } from "./choosing.ts";
 import { condense } from "./condensing.ts";
 import { copyableStrings } from "./copied.ts";
 import { explainOutcome } from "./copy.ts";
 import { toldIn } from "./finding.ts";
 import { callMayFollow, mayFollow } from "./following.ts";
-import { withForeseen } from "./foreseen.ts";
 import { foundNames, withFound } from "./found.ts";
 import { textSearch } from "./further.ts";
 import { jsonLane } from "./json-lane.ts";
@@ -30,8 +31,8 @@ import { offered } from "./respond.ts";
 import { pastOf } from "./routing.ts";
 import { separateWishes } from "./separate.ts";
 import { shareRoom } from "./shares.ts";
+import { correctionOf, passageOf, sourcesOf } from "./supporting.ts";
 import { isLooping, isMistake, isRepeat, progressOf, type TurnProgress } from "./turn-progress.ts";
-import { wishesIn } from "./wishes.ts";
 
 const PROMPT_MARGIN = limits.jsonLaneMargin;
 
@@ -44,23 +45,15 @@ const SHOWN: ReadonlySet<string> = new Set(["ok", "executionError", "invalidArgu
 /**
  * The lane of models that read what they find: one JSON action, its result shown back, then the next action or the answer. What
  * it is shown of a result is data from outside: framed with where it comes from, with chat markers broken, and cut to the room
- * that there is. A call that the model makes again, or that only a result asks for, is not sent: it is asked to answer. Calls in a
- * row that the message asks for and a person is asked about are proposed together. Several wishes of which none stands on another are
- * taken one by one, as the lane of small models takes them.
+ * that there is. A call that the model makes again, or that only a result asks for, is not sent: it is asked to answer. An answer that
+ * says what no result does is asked for once more, and a passage of a result takes its place after that. Several wishes of which none
+ * stands on another are taken one by one, as the lane of small models takes them.
  */
 export const chainedLane: Lane = async (input) => {
   if (input.actions !== null) return jsonLane(input);
-  const wishes = separateWishes(progressOf(input.messages, input.turnId).message, offered(input.tools));
-  if (wishes.length > 0) return { kind: "split", actions: wishes };
-  const step = await nextStep(input);
-  const [call] = step.kind === "calls" ? step.proposals : [];
-  if (call === undefined) return step;
-  const { message, closed } = progressOf(input.messages, input.turnId);
-  return withForeseen(input, call, wishesIn(message, offered(input.tools)).slice(closed.length + 1), nextStep);
-};
-
-async function nextStep(input: LaneInput): Promise<LaneStep> {
   const state = progressOf(input.messages, input.turnId);
+  const wishes = separateWishes(state.message, offered(input.tools));
+  if (wishes.length > 0) return { kind: "split", actions: wishes };
   // A page that was left between the last words and the end of the turn.
   if (state.finished > 0) return { kind: "answer", text: "" };
   const isLastMistake = (each: ToolMessage) => isMistake(each) && state.mistakes > MAX_REPAIRS;
@@ -81,8 +74,12 @@ async function nextStep(input: LaneInput): Promise<LaneStep> {
   const reading = readingOfFound(state.message, state.closed, offered(input.tools));
   if (reading !== null) return { kind: "calls", text: "", proposals: [reading] };
   const tools = select(state.message, saidTools(state.message, offered(input.tools)));
-  const chosen = await ask(input, state, tools, tools.length > 0);
-  if (chosen.kind !== "call") return chosen;
+  const first = await ask(input, state, tools, tools.length > 0);
+  const missing = unsupported(input, state, first);
+  if (missing.length > 0) input.listener.discarded();
+  const closing = first.kind === "answer" && missing.length > 0 ? correctionOf(first.text, missing) : [];
+  const chosen = closing.length > 0 ? await ask(input, state, tools, tools.length > 0, closing) : first;
+  if (chosen.kind !== "call") return held(input, state, chosen);
   // A model that has read the file in this turn may well write all of it, with the addition.
   const isFirst = state.closed.length === 0;
   const asked = isFirst ? asAddition(chosen.call, state.message, offered(input.tools)) : chosen.call;
@@ -91,22 +88,40 @@ async function nextStep(input: LaneInput): Promise<LaneStep> {
   if (!isDone && callMayFollow(state.message, state.closed, proposal, input.tools))
     return { kind: "calls", text: "", proposals: [proposal] };
   const answered = await ask(input, state, tools, false);
-  return answered.kind === "call" ? { kind: "stuck", why: "repeated" } : answered;
+  return answered.kind === "call" ? { kind: "stuck", why: "repeated" } : held(input, state, answered);
+};
+
+/** An answer that is borne out, or the passage of a result in its place. */
+function held(input: LaneInput, state: TurnProgress, chosen: LaneStep): LaneStep {
+  if (unsupported(input, state, chosen).length === 0) return chosen;
+  input.listener.discarded();
+  return { kind: "answer", text: passageOf(state.message, state.closed) };
 }
 
-/** The next action of the model, out of all that the turn has come to. Without `canCall` it can only answer. */
+/**
+ * What an answer says that neither a result, the person nor a call does. Where nothing was called it may be of the world.
+ */
+function unsupported({ messages, tools }: LaneInput, { closed }: TurnProgress, chosen: Choice | LaneStep): string[] {
+  if (chosen.kind !== "answer" || closed.length === 0) return [];
+  return unsupportedIn(chosen.text, sourcesOf(messages, tools));
+}
+
+/**
+ * The next action of the model, out of all that the turn has come to, and `closing` after it. Without `canCall` it can only answer.
+ */
 async function ask(
   input: LaneInput,
   { message, closed }: TurnProgress,
   tools: readonly ToolDescriptor[],
   canCall: boolean,
+  closing: readonly ChatMessage[] = [],
 ): Promise<Choice | LaneStep> {
   const { messages, turnId, model, listener } = input;
   const prefix = chainedPrefix(tools);
   const past = pastOf(input.shown, turnId);
   const present = messages.filter((each) => each.turnId === turnId);
   const bare = present.map(bareOf);
-  const around = tokensOfPrompt(asDialogue(bare)) - tokensOf(bare);
+  const around = tokensOfPrompt([...asDialogue(bare), ...closing]) - tokensOf(bare);
   const room = model.contextTokens - MAX_STEP_TOKENS - PROMPT_MARGIN - tokensOfPrompt(prefix) - around;
   const limit = Math.max(room, PROMPT_MARGIN);
   const condensed = await condense(input, [...past, ...present.slice(0, 1)], limit - tokensOf(bare.slice(1)));
@@ -120,7 +135,7 @@ async function ask(
   // Only the schema changes from step to step: the beginning of the prompt stays the same, and with it the server's cache.
   const callable = canCall ? tools.filter((tool) => hasReason(message, tool) && mayFollow(message, closed, tool)) : [];
   const schema = actionSchema(callable, own, withFound(own, foundNames(messages, input.tools)), message);
-  return choose(input, [...prefix, ...asDialogue(spoken)], schema, canCall);
+  return choose(input, [...prefix, ...asDialogue(spoken), ...closing], schema, canCall);
 }
 
 /**

@@ -26,7 +26,7 @@ const GROUPED = /^(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:\.[0-9]{3})+)$/;
  * A number as it is written, without its separators read yet. `unit` is a currency's code, another unit in lower case, or empty;
  * `text` is all of it.
  */
-interface WrittenNumber {
+export interface WrittenNumber {
   readonly text: string;
   readonly negative: boolean;
   readonly digits: string;

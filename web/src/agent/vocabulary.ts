@@ -245,6 +245,8 @@ interface Vocabulary {
   readonly noTargets: Words;
   readonly judgedNouns: Words;
   readonly livePhrases: Words;
+  readonly titles: Words;
+  readonly capitalisingWords: Words;
 }
 
 /** Does not compile where the file misses a list, nor where it has one that is not known here. */
