@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Final
 
 from gateway.agent.acts import bare_thing, is_thing
@@ -32,6 +32,9 @@ _OWNED: Final = re.compile(r"['’]s?\Z")
 _STARTS: Final = re.compile(r"[:*•>–—-]\Z")
 _NUMBER_WORDS: Final = {word: str(number) for word, number in VOCABULARY.number_words.items()}
 _COUNTS: Final = {word: number for word, number in _NUMBER_WORDS.items() if number != "1"}
+_THE: Final = frozenset(VOCABULARY.plural_articles)
+"""Before a number in words that goes back to what was told: "the two"."""
+
 _MONTHS: Final = {stem(name): str(number) for number, names in enumerate(VOCABULARY.months, 1) for name in names}
 _TITLES: Final = frozenset(map(stem, (*VOCABULARY.titles, *VOCABULARY.currency_words, *VOCABULARY.currency_codes)))
 _CAPITALISING: Final = frozenset(VOCABULARY.capitalising_words)
@@ -71,7 +74,8 @@ def _things_missing(named: Sequence[str], sources: Sequence[str]) -> Iterator[st
 
 def _numbers_missing(text: str, sources: Sequence[str]) -> Iterator[str]:
     written: list[str] = _NUMBER.findall(text)
-    counted = [word.bare for word in words_of(text) if word.bare in _COUNTS]
+    said = [word.bare for word in words_of(text)]
+    counted = [word for before, word in pairwise(["", *said]) if word in _COUNTS and before not in _THE]
     if not written and not counted:
         return
     held = _numbers_of(sources) | {"1"}

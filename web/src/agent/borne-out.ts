@@ -22,6 +22,8 @@ const OWNED = /['’]s?$/;
 const STARTS = /[:*•>–—-]$/;
 const NUMBER_WORDS = Object.entries(vocabulary.numberWords).map(([word, number]) => [word, String(number)] as const);
 const COUNTS: ReadonlyMap<string, string> = new Map(NUMBER_WORDS.filter(([, number]) => number !== "1"));
+/** Before a number in words that goes back to what was told: "the two". */
+const THE: ReadonlySet<string> = new Set(vocabulary.pluralArticles);
 const MONTHS = vocabulary.months.flatMap((names, at) => names.map((name) => [stem(name), String(at + 1)] as const));
 const TITLES: ReadonlySet<string> = new Set(
   [...vocabulary.titles, ...Object.keys(vocabulary.currencyWords), ...vocabulary.currencyCodes].map(stem),
@@ -56,7 +58,8 @@ function lastOf(path: string): string {
 
 function numbersMissing(text: string, sources: readonly string[]): string[] {
   const written: string[] = text.match(NUMBER) ?? [];
-  const counted = wordsOf(text).filter(({ bare }) => COUNTS.has(bare));
+  const bare = wordsOf(text).map((word) => word.bare);
+  const counted = bare.filter((word, at) => COUNTS.has(word) && !THE.has(bare[at - 1] ?? ""));
   if (written.length === 0 && counted.length === 0) return [];
   const terms = new Set(sources.flatMap(termsIn));
   const words = new Set(sources.flatMap((source) => wordsOf(source).map(({ bare }) => bare)));
@@ -69,7 +72,7 @@ function numbersMissing(text: string, sources: readonly string[]): string[] {
   ]);
   return [
     ...written.filter((each) => !held.has(plainOf(each))),
-    ...counted.map(({ bare }) => bare).filter((each) => !held.has(COUNTS.get(each) as string)),
+    ...counted.filter((each) => !held.has(COUNTS.get(each) as string)),
   ];
 }
 
