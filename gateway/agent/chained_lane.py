@@ -22,10 +22,8 @@ from gateway.agent.chained_prompt import as_dialogue, chained_prefix
 from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
 from gateway.agent.copied import copyable_strings
-from gateway.agent.finding import told_in
 from gateway.agent.following import call_may_follow, may_follow
 from gateway.agent.found import found_names, with_found
-from gateway.agent.further import text_search
 from gateway.agent.json_lane import json_lane
 from gateway.agent.keeping import as_addition
 from gateway.agent.known_steps import known_step
@@ -69,10 +67,6 @@ async def chained_lane(lane: LaneInput) -> LaneStep:
         return StuckStep(StuckReason.LOOPING)
     if (step := carry_on(lane, state) or direct_on(lane, state) or known_step(lane, state)) is not None:
         return step
-    told = None if state.closed else told_in(state.message)
-    search = None if told is None else text_search(told.query, told, offered(lane.tools))
-    if search is not None:
-        return CallsStep([search])
     reading = reading_of_found(state.message, state.closed, offered(lane.tools))
     if reading is not None:
         return CallsStep([reading])

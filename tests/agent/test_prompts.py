@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.agent.chained_prompt import chained_prefix
+from gateway.agent.chained_prompt import as_dialogue, chained_prefix
+from gateway.agent.messages import AssistantMessage, ToolMessage
 from gateway.agent.prompts import action_prefix
 from tests.agent.scripted import WORDS
 from tests.agent.vectors import read_vectors
@@ -28,3 +29,13 @@ def test_no_example_shows_a_tool_that_is_not_there() -> None:
 def test_a_tool_is_shown_with_its_optional_arguments_and_their_types() -> None:
     system = action_prefix(VECTOR["tools"], WORDS)[0]["content"]
     assert "\nsearch_files(query: string, path?: string) - " in system
+
+
+def test_calls_that_were_proposed_together_stand_one_by_one() -> None:
+    calls = [{"id": each, "name": "delete_file", "arguments": {"path": f"{each}.txt"}} for each in ("a", "b")]
+    result = {"outcome": "ok", "content": "gone", "trust": "untrusted", "truncated": False}
+    told = as_dialogue([AssistantMessage("t", "", calls), *(ToolMessage("t", each, result) for each in calls)], WORDS)
+    assert [each["content"].split("\n")[0] for each in told[-4::2]] == [
+        '{"tool":"delete_file","arguments":{"path":"a.txt"}}',
+        '{"tool":"delete_file","arguments":{"path":"b.txt"}}',
+    ]

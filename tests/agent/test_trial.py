@@ -48,7 +48,7 @@ async def done(trial: Trial, *replies: Any) -> bool:
 DONE: Sequence[tuple[Trial, Sequence[Any]]] = (
     (GARDEN, [call("read_file", path="garden.md"), answer("The hose leaks near the gate.")]),
     (GARDEN, [call("list_directory", path="."), call("read_file", path="garden.md"), answer("It leaks.")]),
-    (FINDING, [call("search_files", query="Ida"), call("read_file", path="notes/visit.txt"), answer("Pancakes.")]),
+    (FINDING, [answer("Pancakes.")]),
     (SAVING, [call("save_expense", merchant="Lido", amount="7.20"), answer("Saved.")]),
     (
         DELETING,
