@@ -19,6 +19,7 @@ from gateway.agent.copied import points_back
 from gateway.agent.general import asks_how, asks_what
 from gateway.agent.messages import Tool
 from gateway.agent.names import Slot, parts_of, slot_of
+from gateway.agent.passed_over import is_passed_over
 from gateway.agent.ranking import stem, terms_in
 from gateway.agent.render import required_of
 from gateway.agent.unasked import is_unasked
@@ -69,11 +70,13 @@ _FOLDER: Final = re.compile(r"([A-Za-z0-9_.-]+)/(?=[\s,;.?!\"'`)]|\Z)")
 
 def is_of_another(arguments: Mapping[str, Json], tool: Tool, wish: str, actions: Sequence[str]) -> bool:
     """Whether a call would delete or move what another wish of the message names, and this one does not: of "read a.txt and
-    delete the gym note" a small model deletes `a.txt`."""
+    delete the gym note" a small model deletes `a.txt`. Or delete what this one names for something else."""
     takes = tool["category"] == "destructive" or not _MOVING.isdisjoint(parts_of(tool["name"]))
+    paths = [value for name, value in arguments.items() if slot_of(name) is Slot.PATH and isinstance(value, str)]
+    if tool["category"] == "destructive" and any(is_passed_over(path, wish) for path in paths):
+        return True
     if not takes or points_back(wish):
         return False
-    paths = [value for name, value in arguments.items() if slot_of(name) is Slot.PATH and isinstance(value, str)]
     return any(path not in wish and any(path in other for other in actions) for path in paths)
 
 

@@ -248,6 +248,8 @@ class LoopVocabulary:
     live_phrases: _Words
     titles: _Words
     capitalising_words: _Words
+    taking_words: _Words
+    having_verbs: _Words
 
 
 VOCABULARY: Final = LoopVocabulary(**loop_fields("vocabulary"))

@@ -8,6 +8,7 @@ import pytest
 
 from gateway.agent.asked import is_asked_for
 from gateway.agent.candidates import examples_in
+from gateway.agent.passed_over import is_passed_over
 from gateway.shipped import read_loop_file
 from tests.agent.vectors import name_of, read_vectors
 
@@ -32,3 +33,8 @@ def test_a_call_runs_only_for_a_reason(case: dict[str, Any]) -> None:
 
 def test_the_requests_that_no_tool_can_serve_are_more_than_a_handful() -> None:
     assert len([case for case in VECTORS["cases"] if not case["asked"]]) >= 60
+
+
+@pytest.mark.parametrize("case", VECTORS["passedOver"], ids=name_of)
+def test_what_a_wish_names_for_something_else_is_not_deleted(case: dict[str, Any]) -> None:
+    assert is_passed_over(case["path"], case["wish"]) is case["is"]

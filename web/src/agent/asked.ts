@@ -6,6 +6,7 @@ import { pointsBack } from "./copied.ts";
 import { asksHow, asksWhat } from "./general.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { isObject } from "./parse.ts";
+import { isPassedOver } from "./passed-over.ts";
 import { stem, termsIn } from "./ranking.ts";
 import { requiredOf } from "./render.ts";
 import { isUnasked } from "./unasked.ts";
@@ -64,11 +65,12 @@ const FOLDER = /([A-Za-z0-9_.-]+)\/(?=[\s,;.?!"'`)]|$)/g;
  */
 export function isOfAnother(given: Arguments, tool: Known, wish: string, actions: readonly string[]): boolean {
   const takes = tool.category === "destructive" || partsOf(tool.name).some((part) => MOVING.includes(part));
-  if (!takes || pointsBack(wish)) return false;
-  const paths = Object.entries(given).flatMap(([name, value]) => (slotOf(name) === "path" ? [value] : []));
-  return paths.some(
-    (path) => typeof path === "string" && !wish.includes(path) && actions.some((other) => other.includes(path)),
+  const paths = Object.entries(given).flatMap(([name, value]) =>
+    slotOf(name) === "path" && typeof value === "string" ? [value] : [],
   );
+  if (tool.category === "destructive" && paths.some((path) => isPassedOver(path, wish))) return true;
+  if (!takes || pointsBack(wish)) return false;
+  return paths.some((path) => !wish.includes(path) && actions.some((other) => other.includes(path)));
 }
 
 /**

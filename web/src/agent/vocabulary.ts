@@ -247,6 +247,8 @@ interface Vocabulary {
   readonly livePhrases: Words;
   readonly titles: Words;
   readonly capitalisingWords: Words;
+  readonly takingWords: Words;
+  readonly havingVerbs: Words;
 }
 
 /** Does not compile where the file misses a list, nor where it has one that is not known here. */

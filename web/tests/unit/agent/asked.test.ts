@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isAskedFor } from "../../../src/agent/asked.ts";
+import { isPassedOver } from "../../../src/agent/passed-over.ts";
 import type { ToolDescriptor } from "../../../src/protocol/generated.ts";
 import { readVectors } from "./vectors.ts";
 
@@ -14,13 +15,23 @@ interface Vectors {
     readonly hasCalled: boolean;
     readonly asked: boolean;
   }[];
+  readonly passedOver: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly wish: string;
+    readonly is: boolean;
+  }[];
 }
 
-const { tools, cases } = readVectors<Vectors>("asked");
+const { tools, cases, passedOver } = readVectors<Vectors>("asked");
 
 describe("a call runs only for a reason in the person's words", () => {
   test.each(cases)("$name", ({ message, wish, tool, arguments: given, hasCalled, asked }) => {
     const known = tools.find(({ name }) => name === tool) as ToolDescriptor;
     expect(isAskedFor(given, known, message, hasCalled, wish)).toBe(asked);
   });
+});
+
+test.each(passedOver)("what a wish names for something else is not deleted: $name", ({ path, wish, is }) => {
+  expect(isPassedOver(path, wish)).toBe(is);
 });
