@@ -15,7 +15,7 @@ from gateway.agent.words import words_of
 
 _TAKING: Final = frozenset((*VOCABULARY.discarding_verbs, *VOCABULARY.taking_words))
 _VERBS: Final = _TAKING.union(WISH_WORDS.imperatives, VOCABULARY.having_verbs, *(words["verbs"] for words in ACTS.values()))
-_NOUN_LEADS: Final = frozenset((*VOCABULARY.pointing_words, "a", "an", "my", "our"))
+_NOUN_LEADS: Final = frozenset((*VOCABULARY.pointing_words, *VOCABULARY.kept_leads))
 _BACK: Final = frozenset(VOCABULARY.file_references)
 
 

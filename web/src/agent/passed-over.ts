@@ -17,7 +17,7 @@ const VERBS: ReadonlySet<string> = new Set([
   ...vocabulary.havingVerbs,
   ...ACTS.flatMap(([, { verbs }]) => verbs),
 ]);
-const NOUN_LEADS: ReadonlySet<string> = new Set([...vocabulary.pointingWords, "a", "an", "my", "our"]);
+const NOUN_LEADS: ReadonlySet<string> = new Set([...vocabulary.pointingWords, ...vocabulary.keptLeads]);
 const BACK: ReadonlySet<string> = new Set(vocabulary.fileReferences);
 
 /** Whether the wish names `path` and deletes only others of what it names. False where it is not said which go. */
