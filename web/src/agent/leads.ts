@@ -116,9 +116,9 @@ export function openingAt(tokens: readonly Token[], at: number, verbs: WishVerbs
 
 function passiveAt(tokens: readonly Token[], at: number, thing: Token, verbs: WishVerbs): Opening | null {
   if (thing.mark !== "" || !wishWords.mayBe.includes(bareAt(tokens.slice(at), 1))) return null;
-  const [verb, done] = tokens.slice(at + 2, at + 4);
-  if (verb?.bare === "go") return { end: at + 3, order: "as-said", head: [added("delete"), moved(thing)] };
-  const base = verb?.bare === "be" ? verbs.forms.get(done?.bare ?? "") : undefined;
+  const verb = bareAt(tokens.slice(at), 2);
+  if (verb === "go") return { end: at + 3, order: "as-said", head: [added("delete"), moved(thing)] };
+  const base = verb === "be" ? verbs.forms.get(bareAt(tokens.slice(at), 3)) : undefined;
   return base === undefined ? null : { end: at + 4, order: "as-said", head: [added(base), moved(thing)] };
 }
 

@@ -31,7 +31,7 @@ export function separateWishes(message: string, tools: LaneInput["tools"]): stri
 /** Whether a wish asks for something, or looks at something, that it does not name: it may be what another one finds. */
 function standsOnAnother(wish: string, tools: LaneInput["tools"]): boolean {
   const words = wordsOf(wish.replaceAll(QUOTED, " ")).map(({ bare }) => bare);
-  const asks = words.some((word) => ASKING.has(word)) || LOOKING.has(words[0] ?? "");
+  const asks = words.some((word) => ASKING.has(word)) || words.slice(0, 1).some((word) => LOOKING.has(word));
   const isNamed =
     wordsOf(wish).some(({ start, end }) => isThing(wish.slice(start, end))) || foldersSaid(wish).length > 0;
   return asks && !isNamed && !isForAnother(wish, tools);

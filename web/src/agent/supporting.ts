@@ -32,7 +32,7 @@ export function sourcesOf(messages: readonly Message[], tools: readonly Pick<Too
 /** The answer as the model gave it, and what of it stands nowhere. */
 export function correctionOf(answer: string, missing: readonly string[]): ChatMessage[] {
   const what = missing.slice(0, MOST_NAMED).map(neutralise).join(", ");
-  const told = fill(words.chained.unsupported, (name) => (name === "what" ? what : undefined));
+  const told = fill(words.chained.unsupported, () => what);
   return [
     { role: "assistant", content: JSON.stringify({ answer: neutralise(answer) }) },
     { role: "user", content: told },

@@ -60,7 +60,7 @@ function isDoubtful(tokens: Tokens, verbs: WishVerbs, isLast: boolean): boolean 
 
 /** Whether a word may be a condition or a "not". "Check if it answers" only asks where nothing follows that may hang on it. */
 function mayLimit({ bare, isQuoted, isName }: Token, before: Token | undefined, isLast: boolean): boolean {
-  const isAsked = isLast && bare === "if" && wishWords.wondering.includes(before?.bare ?? "");
+  const isAsked = isLast && bare === "if" && before !== undefined && wishWords.wondering.includes(before.bare);
   return !isQuoted && !isName && !isAsked;
 }
 

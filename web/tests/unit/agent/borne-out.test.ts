@@ -38,6 +38,7 @@ test("the passage is of what was read and has most of the question", () => {
   ];
   const said = passageOf("what is the order number of the cake?", calls);
   expect(said.startsWith(`${copy.noAnswer} (\`a.txt\`, lines 1–2)`)).toBe(true);
+  expect(passageOf("is the cake late?", calls)).toContain("(`b.txt`, line 1)");
   expect(passageOf("what of the cake?", calls.slice(0, 1))).toMatch(/cake order number\n```$/);
   const failed = closed("read_file", { path: "c.txt" }, "");
   const result = { ...failed.result, outcome: "executionError" as const };
