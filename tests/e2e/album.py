@@ -38,8 +38,17 @@ LOOKS: Mapping[str, tuple[tuple[int, int], Mapping[str, Any]]] = {
 }
 """Sizes in CSS pixels and what people have set, which a page is looked at with."""
 
-_ATTEMPTS = 12
+_ATTEMPTS = 30
 """So often a picture is taken before it counts as different: something may still be on its way."""
+
+_LOADED = """() => {
+  const rings = [...document.querySelectorAll('[role="status"] > [aria-hidden="true"]')];
+  if (rings.some((ring) => ring.checkVisibility())) return false;
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) if (walker.currentNode.data.trim() === "…") return false;
+  return document.fonts.status === "loaded";
+}"""
+"""No ring turns, and no number is still to come."""
 
 # In front of every script of the page. A frame is drawn after its mutations were answered, so no picture has what is replaced.
 _STEADY = """([rules, style]) => {
@@ -71,7 +80,7 @@ _STEADY = """([rules, style]) => {
 # The hour decides where a bar of a chart stands. The policy of the pages allows no style element, so this is a sheet of a script.
 _STYLE = """
 figure svg[role="img"] { visibility: hidden !important; }
-input[value^="cnv_"] { color: transparent !important; }
+input[value^="cnv_"] { text-indent: -99em !important; } /* Forced colours take no colour that hides. */
 * { caret-color: transparent !important; }
 """
 
@@ -92,6 +101,7 @@ class Album:
             (width, height), media = LOOKS[look]
             await page.set_viewport_size({"width": width, "height": height})
             await page.emulate_media(**media)
+            await page.wait_for_function(_LOADED)
             await self._check(page, f"{self.part}/{name}-{look}")
 
     def check(self) -> None:
@@ -109,7 +119,7 @@ class Album:
         raw, seen = b"", kept
         difference = None
         # Where one page is wrong much is: the rest of it is not waited for.
-        for _ in range(1 if self.faults else _ATTEMPTS):
+        for _ in range(3 if self.faults else _ATTEMPTS):
             raw = await _screenshot(page, name)
             seen = shrink(read(raw))
             difference = compare(kept, seen)
@@ -167,13 +177,13 @@ async def _screenshot(page: Page, name: str) -> bytes:
 
 
 async def _when_still(page: Page, name: str) -> bytes:
-    await page.evaluate("async () => { await document.fonts.ready; }")
-    before, raw = b"", await _screenshot(page, name)
+    """As it is when three pictures in a row are the same."""
+    last = [b"", await _screenshot(page, name)]
     for _ in range(_ATTEMPTS):
-        if raw == before:
+        if len(last) > 2 and len(set(last)) == 1:
             break
-        before, raw = raw, await _screenshot(page, name)
-    return raw
+        last = [*last[-2:], await _screenshot(page, name)]
+    return last[-1]
 
 
 def _png(picture: Image.Image) -> bytes:
