@@ -206,11 +206,15 @@ def shell_album() -> Album:
     return Album("shell")
 
 
+STEADY = {"/audit/records": "/audit/records?event=call:closed"}
+"""A message and the end of its model's answer go on record in either order; calls that follow each other do not."""
+
+
 async def test_every_page_of_the_console(story: Story, console_album: Album) -> None:
     paths: list[str] = json.loads((built_web() / "console" / "pages.json").read_text(encoding="utf-8"))
     for path in paths:
         if ":" not in path:
-            page = await story.console(path)
+            page = await story.console(STEADY.get(path, path))
             await console_album.look(page, "page" + path.replace("/", "-"))
             await page.close()
     console_album.check()
