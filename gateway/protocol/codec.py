@@ -226,6 +226,8 @@ def _describe_faults(faults: Sequence[ErrorDetails]) -> str:
 def _explain(fault: ErrorDetails) -> str:
     context: dict[str, Any] = fault.get("ctx", {})
     match fault["type"]:
+        case "string_too_short" if context["min_length"] == 1:
+            return "must not be empty"
         case "string_too_short":
             return f"must have at least {context['min_length']} characters"
         case "string_too_long":

@@ -280,7 +280,7 @@ BAD_INVOCATIONS: dict[str, tuple[dict[str, Json], str]] = {
     "turn missing": ({"turnId": ...}, "`turnId` is missing"),
     "turn a number": ({"turnId": 1}, "`turnId` must be a string"),
     "id of 65 characters": ({"turnId": "a" * 65}, "`turnId` must have at most 64"),
-    "empty id": ({"turnId": ""}, "`turnId` must have at least 1"),
+    "empty id": ({"turnId": ""}, "`turnId` must not be empty"),
     "call a list": ({"call": []}, "`call` must be an object"),
     "call id with a space": ({"call": {"id": "a b", "name": "x", "arguments": {}}}, "`call.id` must match"),
     "call id of 129": ({"call": {"id": "a" * 129, "name": "x", "arguments": {}}}, "`call.id` must match"),
