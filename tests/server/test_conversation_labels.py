@@ -1,8 +1,8 @@
-"""Labels that have risen and are not on record yet, over a real socket."""
+"""Labels that have risen and are not on record yet, over a real socket: a search, and a branch of a conversation."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
 import pytest
 
@@ -36,3 +36,32 @@ async def test_case_75_a_search_leaves_out_a_conversation_whose_label_is_not_on_
     assert (await agent.call("conversations/search", {"text": "4711"})) == {"found": []}
     await stage.ledger.append(*entries)
     assert (await agent.call("conversations/search", {"text": "4711"})) == {"found": []}
+
+
+async def test_case_75_a_branch_has_the_label_of_the_session_that_makes_it(stage: Stage) -> None:
+    """docs/SECURITY.md case 75."""
+    agent = await open_checked(stage, "agent")
+    plain = (await agent.call("conversations/open"))["conversation"]
+    await Turn.begin(agent)
+    (other,) = [each for each in stage.gateway.conversations.in_use() if each.id != plain["id"]]
+    await stage.ledger.append(*await let_in_unrecorded(stage, other, "ses_ada_agent"))
+    branch = (await agent.call("conversations/fork", {"conversationId": plain["id"], "fromTurn": 0}))["conversation"]
+    assert branch["label"] == "high"
+
+
+async def test_case_75_a_branch_has_the_label_that_its_source_took_while_it_was_copied(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """docs/SECURITY.md case 75."""
+    agent = await open_checked(stage, "agent")
+    source = (await agent.call("conversations/open"))["conversation"]
+    (conversation,) = stage.gateway.conversations.in_use()
+    real = stage.ledger.turn_indices
+
+    async def rise_meanwhile(conversation_id: str) -> Mapping[str, int]:
+        await let_in_unrecorded(stage, conversation, "another session of hers")
+        return await real(conversation_id)
+
+    monkeypatch.setattr(stage.ledger, "turn_indices", rise_meanwhile)
+    branch = (await agent.call("conversations/fork", {"conversationId": source["id"], "fromTurn": 0}))["conversation"]
+    assert branch["label"] == "high"
