@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import aiohttp
+import pytest
 import pytest_asyncio
 
+from gateway.server.answers import KEPT_BYTES, LiveAnswer
 from tests.fakes.inference import TINY
 from tests.server.conftest import Running, Turn
 from tests.server.streamed import ASKED, EVENTS, again, finished, recorded, script, streaming
@@ -104,3 +107,30 @@ async def test_a_page_that_is_loaded_three_times_gets_the_same_answer(turn: Turn
                 turn.running.backend.stream.queue.put_nowait(chunk)
             assert (await asking).body == b"".join(EVENTS)
     assert len(turn.running.backend.asked) == 1
+
+
+@pytest.mark.parametrize("is_gone_first", [True, False])
+async def test_case_210_an_answer_beyond_what_is_kept_ends_with_its_page(
+    turn: Turn, monkeypatch: pytest.MonkeyPatch, is_gone_first: bool
+) -> None:
+    """docs/SECURITY.md case 210: nobody can be given all of it, whether its page goes before the bound is passed or after."""
+    gone, outlive = asyncio.Event(), LiveAnswer.outlive_its_page
+
+    async def note(answer: LiveAnswer, *given: Any) -> None:
+        gone.set()
+        await outlive(answer, *given)
+
+    monkeypatch.setattr(LiveAnswer, "outlive_its_page", note)
+    async with streaming(turn) as response:
+        queue = turn.running.backend.stream.queue
+        if is_gone_first:
+            await leave_page(turn, response)
+            await gone.wait()
+            queue.put_nowait(bytes(KEPT_BYTES))
+        else:
+            queue.put_nowait(bytes(KEPT_BYTES))
+            await response.content.readexactly(KEPT_BYTES)
+            await leave_page(turn, response)
+        # Within the bounds of the test: an answer that could still be given would wait for its page for longer.
+        await turn.running.backend.closed.wait()
+    assert (await recorded(turn)).outcome == "aborted"
