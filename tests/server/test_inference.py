@@ -247,6 +247,29 @@ async def test_a_token_ends_with_its_session(turn: Turn) -> None:
     assert (await turn.ask(ASKED)).status == 401
 
 
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings"])
+async def test_case_46_a_token_that_is_voided_while_the_body_is_sent_asks_no_model(turn: Turn, path: str) -> None:
+    """docs/SECURITY.md case 46: it stood when the headers came."""
+    running, where = turn.running, (turn.session, turn.snapshot.conversation_id, turn.snapshot.turn_id)
+    body = orjson.dumps(ASKED if path.endswith("completions") else {"input": "a"})
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: {running.agent.removeprefix('http://')}\r\nAuthorization: Bearer {turn.token}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
+    )
+    async with asyncio.timeout(PATIENCE):
+        reader, writer = await asyncio.open_connection("127.0.0.1", running.port)
+        writer.write(head.encode() + body[:5])
+        # The gateway asks for the body once the token has been looked at.
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 100")
+        await running.gateway.turns.end(*where, None)
+        writer.write(body[5:])
+        answer = await reader.read()
+        writer.close()
+    assert answer.startswith(b"HTTP/1.1 403")
+    assert b'"code":"token_revoked"' in answer
+    assert running.backend.asked == []
+
+
 # ── stopping ──
 
 
