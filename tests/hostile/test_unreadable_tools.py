@@ -35,7 +35,7 @@ def nested(levels: int) -> dict[str, Any]:
 async def outcome(scene: Scene, name: str) -> tuple[set[str], dict[str, str]]:
     """Which tools of a source are offered, and which are refused and why."""
     async with asyncio.timeout(PATIENCE):
-        while (source := await find(scene, name))["state"] in ("connecting", "off"):
+        while (source := await find(scene, name))["state"] in ("connecting", "off", "away"):
             await asyncio.sleep(0.05)
     assert source["state"] == "ready", source
     listed = (await scene.console.call("sources/list-tools", {"name": name}))["tools"]

@@ -32,10 +32,16 @@ class Model:
         self.asked.append(tier)
         if tier in self.fails:
             raise ChatFailure(self.fails[tier], "no")
-        place = next(at for at, trial in enumerate(TRIALS) if any(trial.say == each["content"] for each in request.messages))
-        said = max(at for at, each in enumerate(request.messages) if each["content"] == TRIALS[place].say)
+        # Wishes that stand by themselves are asked for one by one.
+        said, place = max(
+            (at, place)
+            for at, each in enumerate(request.messages)
+            for place, trial in enumerate(TRIALS)
+            if each["role"] == "user" and each["content"] in trial.say
+        )
         made = sum(each["role"] == "assistant" for each in request.messages[said:])
-        calls = [] if place in self.weak or tier not in self.knows else list(TRIALS[place].calls)[made:]
+        wanted = [call for call in TRIALS[place].calls if call[1] in request.messages[said]["content"]]
+        calls = [] if place in self.weak or tier not in self.knows else wanted[made:]
         answer = ANSWERS[place] if tier in self.knows and place not in self.weak else "Certainly"
         if not calls:
             yield TextDelta(answer if tier is Tier.NATIVE else json.dumps({"answer": answer}))
