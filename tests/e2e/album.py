@@ -93,7 +93,6 @@ class Album:
     renews: bool = field(default_factory=lambda: os.environ.get("COUNTERSIGN_RENEW_PICTURES") == "1")
     """Whether pictures that differ are kept instead of reported."""
     faults: list[str] = field(default_factory=list[str])
-    looked_at: set[str] = field(default_factory=set[str])
 
     async def look(self, page: Page, name: str, looks: Sequence[str] = tuple(LOOKS)) -> None:
         """At one page in several looks."""
@@ -111,7 +110,6 @@ class Album:
 
     async def _check(self, page: Page, name: str) -> None:
         place = KEPT / f"{name}.webp"
-        self.looked_at.add(name)
         if not place.is_file():
             await self._keep_new(page, place, name)
             return
