@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 import resource
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -27,6 +26,7 @@ from gateway.adapters.storage.mark import MarkFile
 from gateway.adapters.storage.sqlite import DATABASE, WAL, open_for_writing
 from gateway.adapters.storage.tables import metadata
 from gateway.adapters.storage.writer import Writer
+from gateway.adapters.system.entropy import SystemEntropy
 from gateway.core import ledger as steps
 from gateway.core.canonical import canonical_bytes, digest_of_bytes
 from gateway.core.checkpoint import SigningKey
@@ -44,6 +44,8 @@ ARGUMENTS = canonical_bytes({"path": "notes/today.md", "text": "x" * 300, "count
 
 class Worker:
     """Somebody whose calls are put on record. `name` tells their ids from those of others in the same ledger."""
+
+    _entropy = SystemEntropy()
 
     def __init__(self, ledger: SqlLedger, name: str = "1") -> None:
         self._ledger = ledger
@@ -69,8 +71,8 @@ class Worker:
         )
 
     async def converse(self) -> None:
-        """Begin another conversation, somewhere among all that there are."""
-        self._snapshot = self._make_snapshot(os.urandom(11).hex())
+        """Begin another conversation."""
+        self._snapshot = self._make_snapshot(self._entropy.identifier(""))
         await self._ledger.append(*self._opened())
 
     def _opened(self) -> tuple[steps.Entry, ...]:

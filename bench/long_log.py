@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 import random
 import sys
 import time
@@ -24,6 +23,7 @@ from gateway.adapters.storage.inspection import StoredLogReader, examine, open_s
 from gateway.adapters.storage.receipts import read_receipt
 from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_reading, open_history
 from gateway.adapters.storage.store import open_store
+from gateway.adapters.system.entropy import SystemEntropy
 from gateway.core.call_history import AuditedCall
 from gateway.runtime.ports import HistoryFilter
 
@@ -119,7 +119,7 @@ async def _read_receipts(state: Path, calls: int) -> None:
 
 
 async def _append(state: Path, pace: Pace) -> None:
-    """Calls that become durable in a second, in conversations that begin anywhere among those that there are."""
+    """Calls that become durable in a second, in new conversations of new people."""
     pairs: list[tuple[float, float]] = []
     with work_folder() as empty:
         for number in range(pace.rounds):
@@ -130,8 +130,8 @@ async def _append(state: Path, pace: Pace) -> None:
 
 async def _call(state: Path, pace: Pace) -> float:
     async with open_store(state, origin=ORIGIN) as store:
-        numbers, done = itertools.count(), 0
-        workers = [Worker(store.ledger, os.urandom(8).hex()) for _ in range(CALLERS)]
+        numbers, done, entropy = itertools.count(), 0, SystemEntropy()
+        workers = [Worker(store.ledger, entropy.identifier("")) for _ in range(CALLERS)]
         for worker in workers:
             await worker.prepare()
         began = time.perf_counter()

@@ -28,6 +28,7 @@ from gateway.adapters.storage.history.writing import read_progress
 from gateway.adapters.storage.keys import SECRET, load_or_make_key
 from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_reading, open_history
 from gateway.adapters.storage.store import open_store
+from gateway.adapters.system.entropy import RANDOM_OCTETS, ordered_name
 from gateway.core.audit import Leaf, header, seal
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import SigningKey
@@ -182,11 +183,11 @@ class _Person:
         maker, choice, said = self._maker, self._choice, self._said
         said |= {"at": at, "until": at + 600_000, "policy": _version(at)}
         if not said["turn"] or choice.random() < 0.2:
-            said |= {"conversation": f"cnv_{choice.getrandbits(128):032x}"[:26], "index": -1}
+            said |= {"conversation": _identify("cnv_", at, choice), "index": -1}
             maker.record(_CONVERSATION_OPENED % said)
             row = {"id": said["conversation"], "principal_id": self._id, "title": "", "created_at": at, "updated_at": at}
             maker.add(t.conversations, {**row, "taint": 0, "label": 0, "turn_count": 1, "message_count": 0})
-        said["turn"] = f"trn_{choice.getrandbits(128):032x}"[:26]
+        said["turn"] = _identify("trn_", at, choice)
         said["snapshot"] = hashlib.sha256(said["turn"].encode()).hexdigest()
         said["index"] += 1
         maker.record(_TURN_BEGUN % said)
@@ -201,7 +202,8 @@ class _Person:
         said |= {
             "at": at, "answered": at + 4_000, "closed": at + 30, "until": at + 600_000, "policy": _version(at),
             "call": f"call_{number:010}", "tool": f"tool_{tool:02}", "definition": f"{tool:064}",
-            "approval": f"apr_{number:022}", "outcome": choice.choice(_OUTCOMES), "receipt": f"rcp_{number:022}",
+            "approval": _identify("apr_", at, choice), "outcome": choice.choice(_OUTCOMES),
+            "receipt": _identify("rcp_", at, choice),
         }  # fmt: skip
         asked = maker.asked(tool)
         forms = _ASKED if asked else _UNASKED
@@ -225,6 +227,11 @@ class _Person:
         times = {"requested_at": at, "expires_at": at + 600_000, "used_at": at + 4_000, "leaf": call["request_leaf"]}
         about = {"id": call["approval_id"], "kind": "consent", "status": "approved"}
         self._maker.add(t.approvals, {**about, **same, **empty, **kept, **times})
+
+
+def _identify(prefix: str, at: int, choice: random.Random) -> str:
+    """As a gateway makes ids."""
+    return prefix + ordered_name(at, choice.randbytes(RANDOM_OCTETS))
 
 
 def _version(at: int) -> str:

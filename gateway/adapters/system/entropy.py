@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from base64 import urlsafe_b64encode
 from typing import Final
 
-IDENTIFIER_OCTETS = 16
-"""128 bits, what a version 4 UUID would have had without its fixed bits: 22 characters."""
+TIME_OCTETS: Final = 6
+"""Milliseconds, until the year 10889."""
+
+RANDOM_OCTETS: Final = 10
+"""80 bits, as a ULID has beside its time, and more than a version 7 UUID."""
+
+_NANOSECONDS_PER_MILLISECOND: Final = 1_000_000
+
+_IN_ORDER: Final = bytes.maketrans(
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+    b"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz",
+)
+"""The characters of base64url, given to its digits in the order of their codes: so texts have the order of the numbers."""
 
 SECRET_OCTETS = 32
 """256 bits: a bearer secret may be guessed at without a rate limit, offline included."""
@@ -27,7 +39,7 @@ class SystemEntropy:
 
     def identifier(self, prefix: str) -> str:
         """`prefix` and 22 URL-safe characters."""
-        return prefix + urlsafe_b64encode(self.octets(IDENTIFIER_OCTETS)).rstrip(b"=").decode()
+        return prefix + ordered_name(time.time_ns() // _NANOSECONDS_PER_MILLISECOND, self.octets(RANDOM_OCTETS))
 
     def secret(self) -> str:
         """43 URL-safe characters, which nothing keeps beside whoever asked."""
@@ -41,3 +53,9 @@ class SystemEntropy:
         taken = self._fetched[self._used : end]
         self._used = end
         return taken
+
+
+def ordered_name(at: int, random: bytes) -> str:
+    """22 URL-safe characters for that time in epoch milliseconds and those `RANDOM_OCTETS`. Later ones are greater as texts."""
+    octets = at.to_bytes(TIME_OCTETS, "big") + random
+    return urlsafe_b64encode(octets).rstrip(b"=").translate(_IN_ORDER).decode()

@@ -21,7 +21,9 @@ class Entropy(Protocol):
     """Randomness."""
 
     def identifier(self, prefix: str) -> str:
-        """An opaque id, `apr_` plus at least 120 random bits in URL-safe characters; at most 64 characters."""
+        """An opaque id, `apr_` plus URL-safe characters, at most 64 in all. A later one is greater as a text where the clock
+        was not set back, so that what is new lies together in every table. At least 80 bits are random, and whoever knows it
+        may do nothing with that alone."""
         ...
 
     def secret(self) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from functools import partial
 
 import pytest
 
@@ -43,6 +45,22 @@ def test_ids_keep_their_prefix_fit_the_wire_and_differ(entropy: Entropy) -> None
     ids = {entropy.identifier("apr_") for _ in range(100)}
     assert len(ids) == 100
     assert all(re.fullmatch(r"apr_[A-Za-z0-9_-]{20,60}", one) for one in ids)
+
+
+def test_ids_made_later_are_greater(entropy: Entropy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is new lies together in every table, however large it is."""
+    ids: list[str] = []
+    # Beside one another, where one digit gives way to the next, and long after.
+    for at in (0, 1, 63, 64, 65, 4_095, 4_096, 1_795_000_000_000, 1_795_000_000_001, 4_000_000_000_000):
+        monkeypatch.setattr(time, "time_ns", partial(int, at * 1_000_000))
+        ids.append(entropy.identifier("cnv_"))
+    assert ids == sorted(ids)
+
+
+def test_ids_of_one_moment_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time_ns", partial(int, 1_795_000_000_000_000_000))
+    entropy = SystemEntropy()
+    assert len({entropy.identifier("cnv_") for _ in range(1_000)}) == 1_000
 
 
 def test_secrets_hold_256_bits_of_url_safe_text_and_differ(entropy: Entropy) -> None:
