@@ -273,6 +273,9 @@ class Sessions:
         principal = console.principal
         if principal.profile is Profile.AUDITOR:
             raise Refused("auditorReadsOnly", "an auditor reads the audit log and can do nothing else")
+        # Whoever asks may have been judged before it ended: their request or their code came a while ago.
+        if all(each.id != console.id for each in await self._records.console_sessions_of(principal.id)):
+            raise Refused("code", "the session that allowed this has ended; sign in again")
         session = Session(
             id=self._entropy.identifier("ses_"),
             principal=principal,

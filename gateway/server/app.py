@@ -105,6 +105,11 @@ class _Endpoint:
         body = None if row.body is None else await read_body(request, row.body)
         if isinstance(body, HttpError):
             return body
+        if row.body is not None:
+            # A body may take as long as it likes within its limit, and whoever sends it may have lost their session meanwhile.
+            identity = await access.authorize(request, row.permission)
+            if isinstance(identity, HttpError):
+                return identity
         if row.handler is None:
             return self._refuse_plain_request(row.site, identity)
         return await row.handler(RequestContext(request, row.site, self._parts, identity, body))

@@ -193,7 +193,16 @@ class HttpEndpoints:
         if scheme.lower() != "bearer" or not token:
             await self._challenge_client("", send, scope, receive)
             return
-        grant = await self._parts.grants.find_access(token.strip(), self._parts.resource)
+        grant = await self._find_grant(token)
+        if grant is not None and scope["method"] == "POST":
+            raw = await read_octets(request, MAX_MESSAGE_BYTES)
+            if isinstance(raw, HttpError):
+                await refuse(raw)(scope, receive, send)
+                return
+            # While its message came, the grant may have ended.
+            grant = await self._find_grant(token)
+        else:
+            raw = b""
         if grant is None:
             await self._challenge_client(', error="invalid_token"', send, scope, receive)
             return
@@ -203,16 +212,15 @@ class HttpEndpoints:
         headers = [each for each in scope["headers"] if each[0] != b"last-event-id"]
         scope = {**scope, "user": user, "headers": headers}
         if scope["method"] == "POST":
-            await self._post(server, request, scope, receive, send)
+            await self._post(server, raw, scope, receive, send)
         else:
             await server.handle(scope, receive, send)
 
-    async def _post(self, server: GrantServer, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _find_grant(self, token: str) -> ClientGrant | None:
+        return await self._parts.grants.find_access(token.strip(), self._parts.resource)
+
+    async def _post(self, server: GrantServer, raw: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         """One message, judged as a line is before the SDK sees it."""
-        raw = await read_octets(request, MAX_MESSAGE_BYTES)
-        if isinstance(raw, HttpError):
-            await refuse(raw)(scope, receive, send)
-            return
         judged = judge_line(raw)
         if isinstance(judged, RejectedMessage):
             await _refuse_message(400, encode_error(judged.id, judged.error))(scope, receive, send)
@@ -231,7 +239,7 @@ class HttpEndpoints:
             await _refuse_message(400, encode_error(judged.id, error))(scope, receive, send)
             return
         if not key[0]:
-            key = ("", f"{judged.id} {id(request)}")
+            key = ("", f"{judged.id} {id(replayed)}")
         server.in_flight.add(key)
 
         async def send_and_note(message: Message) -> None:
