@@ -73,7 +73,7 @@ async def test_a_text_is_replaced_where_it_stands_once(catalog: ToolCatalog, cal
         (b"abc", "d", "does not hold the old text"),
         (b"abab", "ab", "more than once"),
         (b"aaa", "aa", "more than once"),
-        (b"\xff\xfe", "a", "no text in UTF-8"),
+        (b"\xff\x02", "a", "no text"),
         (b"x" * (1024 * 1024 + 1), "a", "too large to be edited"),
     ],
 )
@@ -222,3 +222,10 @@ def test_facts_of_a_move_are_both_paths(catalog: ToolCatalog) -> None:
 def test_the_policy_is_never_asked_about_a_path_that_is_none(catalog: ToolCatalog, name: str, path: str) -> None:
     with pytest.raises(ToolFailed):
         catalog.facts(spec_of(catalog, name), {"path": path, "old": "x", "new": "x", "to": "x"})
+
+
+async def test_of_a_file_that_is_cut_it_is_not_said_how_many_lines_it_has(catalog: ToolCatalog, call: Call, root: Path) -> None:
+    (root / "long.log").write_text("0123456\n" * 200_000)
+    refused = await failure_of(call(catalog, "read_file", path="long.log", first_line=150_000))
+    assert refused.message == "long.log is too large to be read beyond its line 131072: it has 1600000 bytes"
+    assert (await call(catalog, "read_file", path="long.log", first_line=131_072, last_line=131_072)).text == "0123456"

@@ -13,6 +13,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from gateway.adapters.tools.builtin.texts import decode_text
 from gateway.adapters.tools.declaration import AnyTool, tool
 from gateway.core.attachments import MediaType, media_type_of
 from gateway.core.canonical import Json, digest_of_bytes
@@ -57,13 +58,11 @@ def attachment_tools() -> list[AnyTool]:
         if kind is not MediaType.BYTES:
             said = f"{show(name)} is an image of {len(raw)} bytes ({kind.value}). It is shown to the person"
             return ToolOutput(said, {**record, "mediaType": kind.value}, attached=(_without_metadata(name, raw),))
-        try:
-            text = raw.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise ToolFailed(f"{show(name)} is not text") from error
-        if "\0" in text:
+        decoded = decode_text(raw)
+        # Unlike a file of the workspace, which may be large, it is looked at as a whole.
+        if decoded is None or "\0" in decoded.text:
             raise ToolFailed(f"{show(name)} is not text")
-        return ToolOutput(f"{show(name)}, {len(raw)} bytes:\n{text}", record)
+        return ToolOutput(f"{show(name)}, {len(raw)} bytes:\n{decoded.text}", record)
 
     return [read_attachment]
 

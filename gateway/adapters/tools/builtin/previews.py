@@ -11,10 +11,12 @@ import stat
 import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from gateway.adapters.tools.builtin.files import FileContent, Workspace
 from gateway.adapters.tools.builtin.paths import read_path, write_path
+from gateway.adapters.tools.builtin.texts import FileText, TextEncoding, decode_text
 from gateway.core.canonical import Json
 from gateway.core.effects import show
 from gateway.core.errors import ToolFailed
@@ -42,22 +44,36 @@ _LINE: Final = 500
 def preview_write(workspace: Workspace, arguments: Mapping[str, Json]) -> Preview:
     """What the file loses and gains. Raises ToolFailed where it cannot be written."""
     parts = _require_file(arguments["path"])
-    return _preview_change(parts, _read(workspace, parts), str(arguments["content"]))
+    return _preview_change(parts, _read(workspace, parts), FileText(str(arguments["content"])))
 
 
 def preview_append(workspace: Workspace, arguments: Mapping[str, Json]) -> Preview:
     """What the file gains at its end. Raises ToolFailed where it cannot be written."""
     parts = _require_file(arguments["path"])
-    added = line_of(str(arguments["content"]))
+    added = added_text(workspace, parts, str(arguments["content"]))
     before = _read(workspace, parts)
     if before is None:
         return _preview_change(parts, None, added)
     old = _text(before)
     if old is None:
         begun = not workspace.ends_line(parts)
-        after = before.size + len(added.encode()) + begun
+        after = before.size + len(added.encode(show(write_path(parts)))) + begun
         return Preview(PreviewChange.REPLACE, write_path(parts), before.size, after, _digest(before), (), complete=False)
-    return _preview_change(parts, before, old + added if not old or old.endswith("\n") else f"{old}\n{added}")
+    start = old.text if not old.text or old.text.endswith("\n") else f"{old.text}\n"
+    return _preview_change(parts, before, old.with_text(start + added.text))
+
+
+def added_text(workspace: Workspace, parts: tuple[str, ...], content: str) -> FileText:
+    """What is added to a file, in lines of its own and in the file's encoding. Raises ToolFailed for UTF-16: what is added there
+    would have to begin at an even byte, and no line of it ends where ours would."""
+    added = FileText(line_of(content))
+    before = _read(workspace, parts)
+    present = None if before is None else decode_text(before.data, whole=len(before.data) == before.size)
+    match present.encoding if present is not None else TextEncoding.UTF_8:
+        case TextEncoding.UTF_8 | TextEncoding.WINDOWS_1252 as encoding:
+            return replace(added, encoding=encoding)
+        case TextEncoding.UTF_16_LE | TextEncoding.UTF_16_BE as encoding:
+            raise ToolFailed(f"{show(write_path(parts))} is in {encoding.value}; edit it, or write the whole file anew")
 
 
 def preview_edit(workspace: Workspace, arguments: Mapping[str, Json]) -> Preview:
@@ -67,7 +83,7 @@ def preview_edit(workspace: Workspace, arguments: Mapping[str, Json]) -> Preview
     return _preview_change(parts, before, edit_text(parts, before, str(arguments["old"]), str(arguments["new"])))
 
 
-def edit_text(parts: tuple[str, ...], content: FileContent, old: str, new: str) -> str:
+def edit_text(parts: tuple[str, ...], content: FileContent, old: str, new: str) -> FileText:
     """A file's text with `new` in the one place of `old`. Raises ToolFailed where `old` is not there exactly once.
 
     Whoever may guess as often as they like learns from each question that is asked, also from one that they withdraw at once. So
@@ -76,10 +92,10 @@ def edit_text(parts: tuple[str, ...], content: FileContent, old: str, new: str) 
     shown = show(write_path(parts))
     if len(content.data) < content.size:
         raise ToolFailed(f"{shown} is too large to be edited: {content.size} bytes, and {MAX_EDITED} are the most")
-    try:
-        text = content.data.decode()
-    except UnicodeDecodeError:
-        raise ToolFailed(f"{shown} is no text in UTF-8") from None
+    present = decode_text(content.data)
+    if present is None:
+        raise ToolFailed(f"{shown} is no text")
+    text = present.text
     # Before it is looked for, so that the time that this takes tells nothing either.
     redacted = find_redacted(text, (RedactionClass.SECRETS,))
     plain, around = _find_places(text, old, redacted)
@@ -89,7 +105,7 @@ def edit_text(parts: tuple[str, ...], content: FileContent, old: str, new: str) 
     place = (plain or around or [-1])[0]
     if place < 0 or (not plain and len(around) > 1):
         raise ToolFailed(f"{shown} does not hold the old text; it has to be written exactly as it stands there")
-    return text[:place] + new + text[place + len(old) :]
+    return present.with_text(text[:place] + new + text[place + len(old) :])
 
 
 def _find_places(text: str, old: str, redacted: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
@@ -164,14 +180,15 @@ def _require_file(path: Json) -> tuple[str, ...]:
     return parts
 
 
-def _preview_change(parts: tuple[str, ...], before: FileContent | None, new: str) -> Preview:
+def _preview_change(parts: tuple[str, ...], before: FileContent | None, new: FileText) -> Preview:
+    data = new.encode(show(write_path(parts)))
     if before is None:
-        return Preview(PreviewChange.CREATE, write_path(parts), bytes_after=len(new.encode()))
-    if before.data == new.encode():
-        return Preview(PreviewChange.KEEP, write_path(parts), before.size, len(new.encode()), _digest(before))
+        return Preview(PreviewChange.CREATE, write_path(parts), bytes_after=len(data))
+    if before.data == data:
+        return Preview(PreviewChange.KEEP, write_path(parts), before.size, len(data), _digest(before))
     old = _text(before)
-    lines, complete = _cut(_compare(old.splitlines(), new.splitlines()), _SHOWN) if old is not None else ((), False)
-    return Preview(PreviewChange.REPLACE, write_path(parts), before.size, len(new.encode()), _digest(before), lines, complete)
+    lines, complete = ((), False) if old is None else _cut(_compare(old.text.splitlines(), new.text.splitlines()), _SHOWN)
+    return Preview(PreviewChange.REPLACE, write_path(parts), before.size, len(data), _digest(before), lines, complete)
 
 
 def preview_delete(workspace: Workspace, arguments: Mapping[str, Json]) -> Preview:
@@ -179,7 +196,7 @@ def preview_delete(workspace: Workspace, arguments: Mapping[str, Json]) -> Previ
     parts = read_path(arguments["path"])
     before = workspace.read(parts, threading.Event(), MAX_COMPARED)
     old = _text(before)
-    removed = [] if old is None else [PreviewLine(LineMark.REMOVED, line[:_LINE]) for line in old.splitlines()]
+    removed = [] if old is None else [PreviewLine(LineMark.REMOVED, line[:_LINE]) for line in old.text.splitlines()]
     complete = old is not None and len(removed) <= _FIRST
     return Preview(
         PreviewChange.DELETE, write_path(parts), before.size, None, _digest(before), tuple(removed[:_FIRST]), complete=complete
@@ -199,14 +216,9 @@ def _digest(content: FileContent) -> str:
     return hashlib.sha256(b"%d " % content.size + content.data).hexdigest()
 
 
-def _text(content: FileContent) -> str | None:
+def _text(content: FileContent) -> FileText | None:
     """None for what is no text, or more of it than is compared."""
-    if len(content.data) < content.size:
-        return None
-    try:
-        return content.data.decode()
-    except UnicodeDecodeError:
-        return None
+    return None if len(content.data) < content.size else decode_text(content.data)
 
 
 def _compare(old: Sequence[str], new: Sequence[str]) -> Iterator[PreviewLine]:

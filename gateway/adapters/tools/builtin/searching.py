@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
@@ -13,6 +14,7 @@ from re import compile as compile_pattern
 from gateway.adapters.tools.builtin.files import Workspace
 from gateway.adapters.tools.builtin.paths import is_nameable, write_path
 from gateway.adapters.tools.builtin.redacted import RedactedTexts
+from gateway.adapters.tools.builtin.texts import decode_text
 from gateway.core.canonical import Json
 from gateway.core.errors import ToolFailed
 
@@ -32,13 +34,12 @@ MAX_LINE = 200
 """Characters of a matching line that are shown."""
 
 _GLOB = frozenset("*?[")
-BINARY_PROBE = 8 * 1024
-"""Bytes in which a NUL makes a file binary; git looks at as many."""
 
 
 @dataclass(slots=True)
 class SearchFindings:
-    """Matches in the order of their paths. `line` and `text` are None for a match of the name alone."""
+    """Matches, those nearest to the top first, then in the order of their paths. `line` and `text` are None for a match of the
+    name alone."""
 
     matches: list[SearchMatch] = field(default_factory=list["SearchMatch"])
     files: int = 0
@@ -104,14 +105,15 @@ def search(
 def walk_files(
     workspace: Workspace, start: tuple[str, ...], findings: SearchFindings, cancelled: threading.Event
 ) -> Iterator[tuple[str, ...]]:
-    """Regular files, folders in the order of their names; counts them, and notes where it stops early."""
+    """Regular files; counts them, and notes where it stops early. Those nearest to the top come first, so that a folder of
+    thousands does not hide what stands beside it."""
     if _is_file(workspace, start):
         findings.files = 1
         yield start
         return
-    folders = [start]
+    folders = deque([start])
     while folders:
-        folder = folders.pop()
+        folder = folders.popleft()
         try:
             entries, complete = workspace.list(folder, MAX_FILES)
         except ToolFailed:
@@ -120,18 +122,16 @@ def walk_files(
                 raise
             continue
         findings.complete &= complete
-        below: list[tuple[str, ...]] = []
         for entry in entries:
             if cancelled.is_set() or findings.files >= MAX_FILES:
                 findings.complete = False
                 return
             inner = (*folder, entry.name)
             if entry.kind == "folder" and len(inner) <= MAX_DEPTH:
-                below.append(inner)
+                folders.append(inner)
             elif entry.kind == "file" and is_nameable(entry.name):
                 findings.files += 1
                 yield inner
-        folders.extend(reversed(below))
 
 
 def _is_file(workspace: Workspace, parts: tuple[str, ...]) -> bool:
@@ -158,14 +158,14 @@ def _search_file(
     except ToolFailed:
         return 0
     findings.complete &= len(content.data) == content.size
-    if b"\0" in content.data[:BINARY_PROBE]:
+    decoded = decode_text(content.data, whole=len(content.data) == content.size)
+    if decoded is None:
         return len(content.data)
     path = write_path(parts)
     if wanted in parts[-1].casefold():
         findings.matches.append(SearchMatch(path))
     # The whole before the lines: one alone does not tell that it is part of a key.
-    text = content.data.decode("utf-8", "replace")
-    lines, looked_at = redacting.texts.look(content.data, text, redacting.classes, redacting.left)
+    lines, looked_at = redacting.texts.look(content.data, decoded.text, redacting.classes, redacting.left)
     redacting.left -= looked_at
     if lines is None:
         findings.complete = False

@@ -17,7 +17,8 @@ from pydantic import Field
 from gateway.adapters.tools.builtin.files import Workspace
 from gateway.adapters.tools.builtin.passages import FileRecord, Passage, PassageStore, TextEmbedder, as_bytes, cut_passages
 from gateway.adapters.tools.builtin.paths import read_path, write_path
-from gateway.adapters.tools.builtin.searching import BINARY_PROBE, SearchFindings, walk_files
+from gateway.adapters.tools.builtin.searching import SearchFindings, walk_files
+from gateway.adapters.tools.builtin.texts import decode_text
 from gateway.adapters.tools.declaration import AnyTool, tool
 from gateway.core.effects import escape
 from gateway.core.errors import ModelUnavailable, ToolFailed
@@ -184,19 +185,13 @@ def _stamp_of(workspace: Workspace, parts: tuple[str, ...]) -> tuple[int, ...] |
 
 
 def _read_text(workspace: Workspace, parts: tuple[str, ...], cancelled: threading.Event) -> str | None:
-    """The text of a file, None for one that is no UTF-8 text or cannot be read."""
+    """The text of a file, None for one that is no text or cannot be read."""
     try:
         content = workspace.read(parts, cancelled)
     except ToolFailed:
         return None
-    if b"\0" in content.data[:BINARY_PROBE]:
-        return None
-    try:
-        return content.data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # The limit may have cut the last character in two.
-        whole = len(content.data) == content.size or error.start < len(content.data) - 4
-        return None if whole else content.data[: error.start].decode("utf-8-sig")
+    decoded = decode_text(content.data, whole=len(content.data) == content.size)
+    return None if decoded is None else decoded.text
 
 
 def _best(workspace: Workspace, records: Sequence[FileRecord], wanted: Sequence[float], context: ToolContext) -> list[Found]:

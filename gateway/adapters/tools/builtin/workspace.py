@@ -6,7 +6,6 @@ the same reason. The exact figures are in the structured part.
 
 from __future__ import annotations
 
-from codecs import getincrementaldecoder
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -14,12 +13,12 @@ from typing import Annotated, Final, TypeAlias
 
 from pydantic import Field
 
-from gateway.adapters.tools.builtin.files import FileEntry, Workspace
+from gateway.adapters.tools.builtin.files import FileContent, FileEntry, Workspace
 from gateway.adapters.tools.builtin.paths import is_nameable, read_path, write_path
 from gateway.adapters.tools.builtin.previews import (
     MAX_EDITED,
+    added_text,
     edit_text,
-    line_of,
     preview_append,
     preview_delete,
     preview_edit,
@@ -31,6 +30,7 @@ from gateway.adapters.tools.builtin.previews import (
 from gateway.adapters.tools.builtin.redacted import RedactedTexts
 from gateway.adapters.tools.builtin.searching import MAX_AROUND, SearchMatch, search
 from gateway.adapters.tools.builtin.status import MachineStatus, read_status
+from gateway.adapters.tools.builtin.texts import TextEncoding, decode_text
 from gateway.adapters.tools.declaration import AnyTool, tool
 from gateway.core.attachments import MediaType, media_type_of
 from gateway.core.canonical import Json
@@ -45,7 +45,6 @@ from gateway.runtime.ports import AuditQuery, AuditRow, ToolContext
 AuditReader: TypeAlias = Callable[[AuditQuery], Awaitable[Sequence[AuditRow]]]
 
 _CLOSED: Final = "call:closed"
-_BINARY_PROBE: Final = 8 * 1024
 MOST_LINES: Final = 10_000_000
 """No file that is read has more lines."""
 
@@ -94,13 +93,17 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         where = write_path(parts)
         record: dict[str, Json] = {"path": where, "bytes": content.size, "binary": False, "complete": True}
         whole = len(content.data) == content.size
-        if b"\0" in content.data[:_BINARY_PROBE] or (text := _decode(content.data, whole=whole)) is None:
+        decoded = decode_text(content.data, whole=whole)
+        if decoded is None:
             return _give_bytes(where, content.data if whole else b"", {**record, "binary": True})
-        if not whole:
-            text += f"\n…[only the first {len(content.data)} of {content.size} bytes]"
-            record["complete"] = False
+        text = decoded.text
+        if decoded.encoding is not TextEncoding.UTF_8:
+            record["encoding"] = decoded.encoding.value
+        record["complete"] = whole
         if (first_line, last_line) != (1, 0):
             return _give_lines(where, redact_lines(text, context.redact), first_line, last_line, record)
+        if not whole:
+            text += f"\n…[only the first {len(content.data)} of {content.size} bytes]"
         return ToolOutput(text or f"{escape(where)} is empty", record)
 
     @tool(
@@ -156,7 +159,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
     def append_file(path: _FilePath, content: Annotated[str, "The text to add, on lines of its own"]) -> ToolOutput:
         """Add text at the end of a text file of the workspace. Keeps what is in it."""
         parts = read_path(path)
-        data = line_of(content).encode()
+        data = added_text(workspace, parts, content).encode(show(write_path(parts)))
         existed = workspace.append(parts, data)
         where = write_path(parts)
         done = "added to" if existed else "created"
@@ -180,7 +183,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
     ) -> ToolOutput:
         """Replace a text in a text file of the workspace by another one. The old text must stand there exactly once."""
         parts = read_path(path)
-        before, after = workspace.edit(parts, lambda content: edit_text(parts, content, old, new).encode(), MAX_EDITED)
+        before, after = workspace.edit(parts, lambda content: _edited(parts, content, old, new), MAX_EDITED)
         where = write_path(parts)
         return ToolOutput(f"edited {escape(where)}, now {_sized(after)}", {"path": where, "bytesBefore": before, "bytes": after})
 
@@ -299,6 +302,10 @@ def _find_both_paths(arguments: Mapping[str, Json]) -> CallFacts:
 # ── wording ──
 
 
+def _edited(parts: tuple[str, ...], content: FileContent, old: str, new: str) -> bytes:
+    return edit_text(parts, content, old, new).encode(show(write_path(parts)))
+
+
 def _give_bytes(where: str, data: bytes, record: dict[str, Json]) -> ToolOutput:
     """A file that is no text: in words for the model, and whole for the person where it is an image that can be shown."""
     said = f"{escape(where)} is a binary file of {record['bytes']} bytes; its content is not text"
@@ -310,18 +317,12 @@ def _give_bytes(where: str, data: bytes, record: dict[str, Json]) -> ToolOutput:
 
 def _give_lines(where: str, lines: Sequence[str], first: int, last: int, record: dict[str, Json]) -> ToolOutput:
     chosen = lines[first - 1 : last or None] if last == 0 or first <= last else ()
+    if not chosen and not record["complete"]:
+        raise ToolFailed(f"{show(where)} is too large to be read beyond its line {len(lines)}: it has {record['bytes']} bytes")
     if not chosen:
         raise ToolFailed(f"{show(where)} has {len(lines)} lines")
     given: dict[str, Json] = {**record, "lines": len(lines), "firstLine": first, "lastLine": first + len(chosen) - 1}
     return ToolOutput("\n".join(chosen), given)
-
-
-def _decode(data: bytes, *, whole: bool) -> str | None:
-    try:
-        # With `final` false, the decoder ignores a last character that the limit cut in two.
-        return getincrementaldecoder("utf-8-sig")().decode(data, final=whole)
-    except UnicodeDecodeError:
-        return None
 
 
 def _line_of(entry: FileEntry) -> str:
