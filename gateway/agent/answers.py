@@ -17,6 +17,7 @@ from gateway.agent.figures import Figure, ResultSource, answer_figure, asks_for_
 from gateway.agent.finding import finding_in
 from gateway.agent.kept import page_of
 from gateway.agent.limits import LIMITS
+from gateway.agent.line_places import answer_lines
 from gateway.agent.listed import answer_listing
 from gateway.agent.messages import Call, Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
@@ -57,7 +58,12 @@ def own_answer(
     whole = source_of(message)
     if (defined := _definition(wish, whole, copy)) is not None:
         return defined
-    said = answer_presence(wish, whole, copy) or answer_rows(wish, whole, today, copy) or answer_listing(wish, whole, copy)
+    said = (
+        answer_lines(wish, whole, copy)
+        or answer_presence(wish, whole, copy)
+        or answer_rows(wish, whole, today, copy)
+        or answer_listing(wish, whole, copy)
+    )
     if said is not None:
         return said
     category = next((tool["category"] for tool in tools if tool["name"] == message.call["name"]), None)

@@ -51,6 +51,11 @@ _ITEM: Final = re.compile(r" *[^\s:,;]+(?: [^\s:,;]+){0,2}(?<![.!?]) *")
 """An item of a list without bullets."""
 
 _ENDED_EARLY: Final = "…["
+_SPOKEN: Final = re.compile(r"[^ \t\r\n\f\v\u00a0]*[^\W_][^ \t\r\n\f\v\u00a0]*")
+"""A word of a text. A dash or a bullet by itself is none."""
+
+_LOGGED: Final = re.compile(r"(?:^|/)logs?/|\.log\Z", re.IGNORECASE)
+"""The name of a file in which each line tells of something that happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,22 +252,39 @@ def _count(wish: str, source: ResultSource, table: Table | None) -> _Counted | N
     else:
         kind = next((_NOUN_OF[word] for word in words[at + 1 :] if word in _NOUN_OF), None)
         is_plain = bool(noun) and (noun[0] in _NOUN_OF or stem(noun[0]) in _file_kinds(table))
+    terms = _terms_of(wish, source)
+    if source.has_lines and kind != "line" and _LOGGED.search(source.name) and terms:
+        return _told_of(terms, source)
     if kind is None or not is_plain:
         return None
-    terms = _terms_of(wish, source)
+    if kind == "word":
+        return None if terms or not source.has_lines else _Counted(len(_SPOKEN.findall(source.text)), kind, [])
     if table is not None and kind != "line":
         rows = _kind_of_rows(table, kind)
         rows = None if rows is None else _filtered(Table(table.columns, rows, (), table.listing), terms, None)
         return None if rows is None else _Counted(len(rows), kind, rows if terms else [])
     if kind in ("row", "file", "folder"):
         return None
-    lines = [TableRow([line], place) for place, line in enumerate(lines_of(source.text), 1)]
+    lines = _rows_of(source)
     if kind == "entry" and source.has_lines:
         lines = [row for row in lines if _BULLET.match(row.cells[0])] or _items_among(lines, source)
         if not lines:
             return None
     found = [row for row in lines if terms <= set(terms_in(row.cells[0]))]
     return _Counted(len(found), kind, found if terms else [])
+
+
+def _rows_of(source: ResultSource) -> list[TableRow]:
+    return [TableRow([line], place) for place, line in enumerate(lines_of(source.text), 1)]
+
+
+def _told_of(terms: set[str], source: ResultSource) -> _Counted | None:
+    """The lines of a log that tell of all that a question names; None where one of it stands in no line, and may be said there in
+    other words."""
+    rows = _rows_of(source)
+    held = [set(terms_in(row.cells[0])) for row in rows]
+    found = [row for row, words in zip(rows, held, strict=True) if terms <= words]
+    return _Counted(len(found), "line", found) if terms <= set[str]().union(*held) else None
 
 
 def _place_of_count(words: Sequence[str]) -> int:

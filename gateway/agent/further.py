@@ -18,6 +18,7 @@ from gateway.agent.copy import Copy
 from gateway.agent.endings import answer_ending, ending_call, ending_in, finds_names
 from gateway.agent.excerpts import excerpt_of
 from gateway.agent.figures import asks_for_figure
+from gateway.agent.file_asked import file_asked
 from gateway.agent.finding import SoughtText, doubted, finding_in, sought
 from gateway.agent.lane import ProposedCall
 from gateway.agent.limits import LIMITS
@@ -172,7 +173,10 @@ def answering_among(finding: SoughtText, calls: Sequence[ToolMessage], tools: Se
 def asked_of_file(wish: str, last: ToolMessage, tools: Sequence[Tool]) -> str:
     """The half of a wish that asks something of the file that was found; all of it for any other call."""
     reader = reader_among(tools)
-    finding = finding_in(wish) if reader is not None and last.call["name"] == reader[0] else None
+    is_read = reader is not None and last.call["name"] == reader[0]
+    if is_read and (read := file_asked(wish)) is not None:
+        return read.asked
+    finding = finding_in(wish) if is_read else None
     return wish if finding is None else finding.asked
 
 

@@ -39,6 +39,7 @@ from gateway.agent.comparing import comparison_in, next_compared
 from gateway.agent.condensing import condense
 from gateway.agent.copied import NOTHING_SAID, copyable_strings
 from gateway.agent.directed import Directed, directed_in, next_directed, stopped_at
+from gateway.agent.file_asked import call_for_file
 from gateway.agent.finding import finding_in
 from gateway.agent.foreseen import with_foreseen
 from gateway.agent.further import (
@@ -92,6 +93,7 @@ from gateway.agent.reply import ReplyEnd
 from gateway.agent.routing import as_chat, past_of, present_of
 from gateway.agent.taking import changes_among
 from gateway.agent.turn_progress import StuckReason, TurnProgress, is_mistake, is_repeat, progress_of
+from gateway.agent.whole_files import rest_call, with_rest
 from gateway.agent.wishes import wishes_in
 from gateway.agent.withheld import withheld_words
 from gateway.agent.wording import PROMPT_MARGIN, report, worded
@@ -117,6 +119,8 @@ async def _next_step(lane: LaneInput) -> LaneStep:
         if carrying_in(state.message, tools) is not None or _directed(lane, state.message) is not None:
             return SplitStep([state.message])
         if reckoned_in(state.message, lane.copy) is not None or comparison_in(state.message, tools) is not None:
+            return SplitStep([state.message])
+        if call_for_file(state.message, tools) is not None:
             return SplitStep([state.message])
         if finding_in(state.message) is not None or _reading_again(lane, state.message) is not None:
             return SplitStep([state.message])
@@ -157,7 +161,7 @@ def _first_call(lane: LaneInput, state: TurnProgress) -> ProposedCall | str | No
         plain := next_page(wish, lane.messages, tools) or names_for(wish, tools) or plain_call(wish, tools, lane.words)
     ) is not None:
         return plain
-    reading = _reading_again(lane, wish) or reading_for(wish, tools)
+    reading = _reading_again(lane, wish) or call_for_file(wish, tools) or reading_for(wish, tools)
     return reading or picked_shown(wish, state.closed, tools) or looking_for(wish, tools)
 
 
@@ -314,7 +318,7 @@ async def _step_after(lane: LaneInput, wish: str, carrying: Carrying | None, cal
     if carrying is None and (comparison := comparison_in(wish, tools)) is not None and lane.may_call:
         return next_compared(comparison, calls, tools, lane.copy)
     if carrying is None or not lane.may_call:
-        further = further_call(wish, calls, tools) if lane.may_call else None
+        further = (further_call(wish, calls, tools) or rest_call(wish, calls, tools)) if lane.may_call else None
         return further or await _answer_from(lane, wish, calls)
     if is_carried(carrying, calls):
         told = (await _answer_from(lane, wish, calls), shown_value(carrying, calls))
@@ -349,7 +353,7 @@ async def _answer_from(lane: LaneInput, wish: str, calls: Sequence[ToolMessage])
         return await from_memory(lane, wish, calls)
     if (said := left_open(wish, calls, lane.copy)) is not None:
         return said
-    answering = answering_call(wish, calls, lane.tools)
+    answering = with_rest(answering_call(wish, calls, lane.tools), calls, lane.tools)
     source = source_of(answering)
     parts = questions_in(wish) if source.has_lines else [wish]
     told: list[str] = []

@@ -174,6 +174,9 @@ class LoopVocabulary:
     placeless_words: _Words
     standing_words: _Words
     spoken_names: _Words
+    line_leads: _Words
+    line_joints: _Words
+    looking_phrases: _Words
     line_places: Mapping[str, int]
     excepting_words: _Words
     contracted_verbs: _Words

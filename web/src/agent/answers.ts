@@ -7,6 +7,7 @@ import { cited, excerptOf, numbered } from "./excerpts.ts";
 import { answerFigure, asksForFigure, figureIn, type ResultSource } from "./figures.ts";
 import { findingIn } from "./finding.ts";
 import { pageOf } from "./kept.ts";
+import { answerLines } from "./line-places.ts";
 import { answerListing } from "./listed.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
@@ -54,6 +55,7 @@ export function ownAnswer(message: ToolMessage, wish: string, tools: Tools, toda
   const source = sourceOf(message);
   const answer =
     definitionIn(wish, source) ??
+    answerLines(wish, source) ??
     answerPresence(wish, source) ??
     answerRows(wish, source, today) ??
     answerListing(wish, source);

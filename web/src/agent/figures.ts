@@ -65,6 +65,10 @@ const MOST_SHOWN = limits.addendsShown;
 const BULLET = /^ *[-*+•] /;
 const LIST = "list";
 const ARTICLES: Terms = new Set(vocabulary.pluralArticles);
+/** A word of a text. A dash or a bullet by itself is none. */
+const SPOKEN = /[^ \t\r\n\f\v\u00a0]*[\p{L}\p{N}][^ \t\r\n\f\v\u00a0]*/gu;
+/** The name of a file in which each line tells of something that happened. */
+const LOGGED = /(?:^|\/)logs?\/|\.log$/i;
 /** An item of a list without bullets. */
 const ITEM = /^ *[^\s:,;]+(?: [^\s:,;]+){0,2}(?<![.!?]) *$/;
 
@@ -233,15 +237,20 @@ function count(wish: string, source: ResultSource, table: Table | null): Counted
   const isNamed = !NOUN_OF.has(noun) && source.hasLines && termsIn(source.name).includes(stem(noun));
   const kind = isNamed ? "entry" : words.slice(at + 1).flatMap((word) => NOUN_OF.get(word) ?? [])[0];
   const isPlain = isNamed || NOUN_OF.has(noun) || (noun !== "" && fileKinds(table).has(stem(noun)));
-  if (kind === undefined || !isPlain) return null;
   const terms = termsOf(wish, source);
+  if (source.hasLines && kind !== "line" && LOGGED.test(source.name) && terms.size > 0) return toldOf(terms, source);
+  if (kind === undefined || !isPlain) return null;
+  if (kind === "word") {
+    if (terms.size > 0 || !source.hasLines) return null;
+    return { figure: "count", count: source.text.match(SPOKEN)?.length ?? 0, kind, rows: [] };
+  }
   if (table !== null && kind !== "line") {
     const rows = rowsOfKind(table, kind);
     const found = rows === null ? undefined : filtered(table, rows, terms, null);
     return found === undefined ? null : counted(found, kind, terms);
   }
   if (kind === "row" || kind === "file" || kind === "folder") return null;
-  const all = linesOf(source.text).map((line, place) => ({ cells: [line], line: place + 1 }));
+  const all = rowsOf(source);
   const lines = kind === "entry" && source.hasLines ? itemsAmong(all, source) : all;
   if (kind === "entry" && lines.length === 0) return null;
   const found = lines.filter(({ cells: [line = ""] }) => {
@@ -253,6 +262,25 @@ function count(wish: string, source: ResultSource, table: Table | null): Counted
 
 function counted(rows: readonly TableRow[], kind: Noun, terms: Terms): Counted {
   return { figure: "count", count: rows.length, kind, rows: terms.size > 0 ? rows : [] };
+}
+
+function rowsOf({ text }: ResultSource): TableRow[] {
+  return linesOf(text).map((line, place) => ({ cells: [line], line: place + 1 }));
+}
+
+/**
+ * The lines of a log that tell of all that a question names; null where one of it stands in no line, and may be said there in other
+ * words.
+ */
+function toldOf(terms: Terms, source: ResultSource): Counted | null {
+  const held = rowsOf(source).map((row) => ({ row, words: new Set(termsIn(row.cells.join(""))) }));
+  if ([...terms].some((term) => !held.some(({ words }) => words.has(term)))) return null;
+  const found = held.filter(({ words }) => [...terms].every((term) => words.has(term)));
+  return counted(
+    found.map(({ row }) => row),
+    "line",
+    terms,
+  );
 }
 
 /** The word before what is counted: of "count how many files" the "many", of "count the lines" the "the". */

@@ -7,6 +7,7 @@ import { copy } from "./copy.ts";
 import { answerEnding, endingCall, endingIn, findsNames } from "./endings.ts";
 import { excerptOf } from "./excerpts.ts";
 import { asksForFigure } from "./figures.ts";
+import { fileAsked } from "./file-asked.ts";
 import { doubted, findingIn, type SoughtText, sought } from "./finding.ts";
 import { calledSo, spellings } from "./found.ts";
 import type { ProposedCall } from "./lane.ts";
@@ -163,7 +164,7 @@ export function answeringAmong(finding: SoughtText, calls: readonly ToolMessage[
 /** The half of a wish that asks something of the file that was found; all of it for any other call. */
 export function askedOfFile(wish: string, last: ToolMessage, tools: Tools): string {
   const isRead = last.call.name === readerAmong(tools)?.name;
-  return (isRead ? findingIn(wish)?.asked : undefined) ?? wish;
+  return (isRead ? (fileAsked(wish) ?? findingIn(wish))?.asked : undefined) ?? wish;
 }
 
 /** What the loop says where a search or a listing did not lead to one file; null where it did, or where that is not asked. */

@@ -27,6 +27,7 @@ import { condense } from "./condensing.ts";
 import { copyableStrings, NOTHING_SAID } from "./copied.ts";
 import { copy, nameTheRest } from "./copy.ts";
 import { type Directed, directedIn, nextDirected, stoppedAt } from "./directed.ts";
+import { callForFile } from "./file-asked.ts";
 import { findingIn } from "./finding.ts";
 import { withForeseen } from "./foreseen.ts";
 import {
@@ -68,6 +69,7 @@ import { offered } from "./respond.ts";
 import { asChat, pastOf, presentOf } from "./routing.ts";
 import { changesAmong } from "./taking.ts";
 import { isMistake, isRepeat, progressOf, type TurnProgress } from "./turn-progress.ts";
+import { restCall, withRest } from "./whole-files.ts";
 import { wishesIn } from "./wishes.ts";
 import { withheldWords } from "./withheld.ts";
 import { PROMPT_MARGIN, report, worded } from "./wording.ts";
@@ -99,6 +101,7 @@ async function nextStep(input: LaneInput): Promise<LaneStep> {
       comparisonIn(state.message, offered(input.tools)) !== null ||
       carryingIn(state.message, offered(input.tools)) !== null ||
       directedFor(input, state.message) !== null ||
+      callForFile(state.message, offered(input.tools)) !== null ||
       findingIn(state.message) !== null ||
       readingAgain(input, state.message) !== null;
     if (isOne) return { kind: "split", actions: [state.message] };
@@ -136,7 +139,7 @@ function firstCall(input: LaneInput, state: TurnProgress): ProposedCall | string
   const comparison = comparisonIn(wish, able);
   if (comparison !== null) return nextCompared(comparison, [], able);
   const plain = nextPage(wish, messages, able) ?? namesFor(wish, able) ?? plainCall(wish, able);
-  const reading = plain ?? readingAgain(input, wish) ?? readingFor(wish, able);
+  const reading = plain ?? readingAgain(input, wish) ?? callForFile(wish, able) ?? readingFor(wish, able);
   return reckonedIn(wish) ?? reading ?? pickedShown(wish, state.closed, able) ?? lookingFor(wish, able);
 }
 
@@ -306,7 +309,7 @@ async function stepAfter(
   const comparison = carrying === null && input.mayCall ? comparisonIn(wish, able) : null;
   if (comparison !== null) return nextCompared(comparison, calls, able);
   if (carrying === null || !input.mayCall) {
-    const further = input.mayCall ? furtherCall(wish, calls, able) : null;
+    const further = input.mayCall ? (furtherCall(wish, calls, able) ?? restCall(wish, calls, able)) : null;
     return further ?? answerFrom(input, wish, calls);
   }
   if (isCarried(carrying, calls)) {
@@ -342,7 +345,7 @@ async function answerFrom(input: LaneInput, wish: string, calls: readonly ToolMe
   if (foundNoWord(wish, calls.at(-1) as ToolMessage)) return fromMemory(input, wish, calls);
   const open = leftOpen(wish, calls);
   if (open !== null) return open;
-  const answering = answeringCall(wish, calls, input.tools);
+  const answering = withRest(answeringCall(wish, calls, input.tools), calls, input.tools);
   const said = new Set<string>();
   const { hasLines, name } = sourceOf(answering);
   for (const part of hasLines ? questionsIn(wish) : [wish]) {

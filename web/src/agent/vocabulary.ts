@@ -56,7 +56,7 @@ interface Vocabulary {
   readonly kindFolders: Readonly<Record<string, Words>>;
   readonly figures: Readonly<Record<"sum" | "count" | "largest" | "smallest" | "average", Words>>;
   readonly figureNouns: Words;
-  readonly countedNouns: Readonly<Record<"line" | "row" | "entry" | "file" | "folder", Words>>;
+  readonly countedNouns: Readonly<Record<"line" | "word" | "row" | "entry" | "file" | "folder", Words>>;
   readonly totalLabels: Words;
   readonly identifiers: Words;
   readonly units: Words;
@@ -173,6 +173,9 @@ interface Vocabulary {
   readonly placelessWords: Words;
   readonly standingWords: Words;
   readonly spokenNames: Words;
+  readonly lineLeads: Words;
+  readonly lineJoints: Words;
+  readonly lookingPhrases: Words;
   readonly linePlaces: Readonly<Record<string, number>>;
   readonly exceptingWords: Words;
   readonly contractedVerbs: Words;
