@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from threading import Event
 from typing import Final
@@ -17,15 +18,24 @@ import orjson
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, OperationalError
 
+from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.history.places import open_places
 from gateway.adapters.storage.identity import Identity, read_identity
 from gateway.adapters.storage.keys import NEXT, SECRET, known_keys, load_or_make_key, read_next_key, take_next_key
-from gateway.adapters.storage.log import check_stretch, grow_checked, is_empty, last_position, newest_note, read_rotations
+from gateway.adapters.storage.log import (
+    check_stretch,
+    grow_checked,
+    is_empty,
+    kept_frontier,
+    last_position,
+    newest_note,
+    read_rotations,
+)
 from gateway.adapters.storage.mark import MARK, read_mark
 from gateway.adapters.storage.migration import HEAD, IDENTIFIED, current_revision
 from gateway.adapters.storage.readable import require_readable
 from gateway.adapters.storage.reader import RECOVER
-from gateway.adapters.storage.sqlite import DATABASE, find_fault, open_for_checking
+from gateway.adapters.storage.sqlite import DATABASE, find_fault, open_for_checking, table_names
 from gateway.core.checkpoint import Checkpoint, VerificationKey, open_note
 from gateway.core.errors import LedgerDamaged, LedgerUnavailable, Misconfigured
 from gateway.core.merkle import Frontier, grow
@@ -165,7 +175,7 @@ def resume(
         grow_checked(connection, (key,))
         raise
     size = None if mark is None else mark.checkpoint.size
-    kept = _grow_by_tiles(connection, folder, key, size) if large else None
+    kept = (_grow_from_kept(connection, key, size) or _grow_by_tiles(connection, folder, key, size)) if large else None
     frontier, at_mark = kept or grow_checked(connection, (key,), size)
     if mark is None:
         if identity is not None and identity.epoch:
@@ -184,15 +194,43 @@ def resume(
     return frontier
 
 
+def _grow_from_kept(connection: Connection, key: VerificationKey, place: int | None) -> tuple[Frontier, bytes | None] | None:
+    """What `grow_checked` gives, of a log that leads to the root that its newest checkpoint signed from a frontier that was kept.
+    Only the records after it and the newest are read. None where there is no such frontier."""
+    checkpoint = _newest_checkpoint(connection, key)
+    if checkpoint is None or t.frontiers.name not in table_names(connection):
+        return None
+    frontier = kept_frontier(connection, checkpoint.size if place is None else min(place, checkpoint.size))
+    if frontier is None:
+        return None
+    begin = max(min(checkpoint.size - NEWEST, frontier.size), 0)
+    hashes = check_stretch(connection, begin, checkpoint.size - begin)
+    deque(islice(hashes, frontier.size - begin), maxlen=0)
+    at_place = None
+    if place is not None and place <= checkpoint.size:
+        frontier = grow(frontier, islice(hashes, place - frontier.size))
+        at_place = frontier.root()
+    frontier = grow(frontier, hashes)
+    return (frontier, at_place) if frontier.root() == checkpoint.root else None
+
+
+def _newest_checkpoint(connection: Connection, key: VerificationKey) -> Checkpoint | None:
+    """Where it is signed and over every record."""
+    note = newest_note(connection)
+    checkpoint = None if note is None else open_note(note, key)
+    if not isinstance(checkpoint, Checkpoint) or last_position(connection) != checkpoint.size - 1:
+        return None
+    return checkpoint
+
+
 def _grow_by_tiles(
     connection: Connection, folder: Path, key: VerificationKey, place: int | None
 ) -> tuple[Frontier, bytes | None] | None:
     """What `grow_checked` gives, of a log whose kept tiles lead to the root that its newest checkpoint signed. Only its newest
     records are read, and those that nobody has written about yet: there are many where a gateway was busy until it ended. None
     where there are no such tiles: then every record is read, which also says what is wrong."""
-    note = newest_note(connection)
-    checkpoint = None if note is None else open_note(note, key)
-    if not isinstance(checkpoint, Checkpoint) or last_position(connection) != checkpoint.size - 1:
+    checkpoint = _newest_checkpoint(connection, key)
+    if checkpoint is None:
         return None
     with open_places(folder, connection) as places:
         tree = places.kept_tree(checkpoint.size, checkpoint.root)

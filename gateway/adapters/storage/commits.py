@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from gateway.adapters.storage.eraser import Erasure, erasure_of
 from gateway.adapters.storage.identity import READ_EPOCH
 from gateway.adapters.storage.projections import changes
-from gateway.adapters.storage.projections.audit import ADD_CHECKPOINT, ADD_LEAF
+from gateway.adapters.storage.projections.audit import ADD_CHECKPOINT, ADD_LEAF, KEEP_FRONTIER
 from gateway.adapters.storage.projections.calls import GROUP_ORDER
 from gateway.adapters.storage.projections.turns import definitions_of, keep_definition
 from gateway.adapters.storage.sqlite import is_busy, is_full
@@ -35,6 +35,9 @@ from gateway.core.model import PublishedTool
 
 _log = logging.getLogger(__name__)
 
+
+FRONTIER_EVERY = 4_096
+"""Records between two frontiers that are kept, of some 900 bytes each: so many more are read before a start, at most."""
 
 _MOST_KNOWN = 16_384
 """Definitions that are known to be on record, of some 130 bytes each. Forgetting them costs looking them up again."""
@@ -84,6 +87,8 @@ class Committer:
         self._driver: Any = engine.dialect.dbapi
         self._key = key
         self._frontier = frontier
+        self._keeps_frontier = True
+        """With its first batch, so that there is one in a database of an earlier version."""
         self._epoch = epoch
         self._read_epoch = str(READ_EPOCH.compile(dialect=engine.dialect))
         self._statements = statements or CompiledStatements(engine.dialect)
@@ -103,6 +108,7 @@ class Committer:
                 return [outcome for submission in batch for outcome in self.commit(connection, [submission])]
             return [self._explain(error)] * len(batch)
         self._frontier = frontier
+        self._keeps_frontier = self._keeps_frontier and note is None
         self.note = note
         if len(self._on_record) > _MOST_KNOWN:
             self._on_record.clear()
@@ -152,6 +158,8 @@ class Committer:
         if hashes:
             note = self._key.sign(frontier.size, frontier.root())
             writes.run(ADD_CHECKPOINT, {"size": frontier.size, "note": note})
+            if self._keeps_frontier or frontier.size // FRONTIER_EVERY > self._frontier.size // FRONTIER_EVERY:
+                writes.run(KEEP_FRONTIER, {"size": frontier.size, "nodes": b"".join(frontier.nodes)})
         return indices, frontier, note
 
     def _may_be_one_submissions(self, error: Exception) -> bool:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 CHUNK: Final = 1_000
 """Rows fetched at a time, so that a long log needs little memory."""
 
+_HASH: Final = len(EMPTY_ROOT)
+
 ADVICE: Final = "`countersign audit verify` says more; restore a backup with `countersign restore`"
 
 
@@ -74,6 +76,15 @@ def _require_signed(connection: Connection, keys: Sequence[VerificationKey], fro
         )
     if checkpoint.root != frontier.root():
         raise Misconfigured(f"the audit log is not what its last checkpoint signed; {ADVICE}")
+
+
+def kept_frontier(connection: Connection, most: int) -> Frontier | None:
+    """The newest that was kept over at most so many records. It may be anything: what grows from it has to be signed."""
+    kept = t.frontiers.c
+    row = connection.execute(select(kept.size, kept.nodes).where(kept.size <= most).order_by(kept.size.desc()).limit(1)).first()
+    if row is None or len(row.nodes) != row.size.bit_count() * _HASH:
+        return None
+    return Frontier(row.size, tuple(row.nodes[place : place + _HASH] for place in range(0, len(row.nodes), _HASH)))
 
 
 def last_position(connection: Connection) -> int | None:

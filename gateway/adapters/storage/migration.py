@@ -9,7 +9,7 @@ from sqlalchemy import Connection, inspect, text
 from gateway.core.errors import Misconfigured
 from gateway.installation import installed_folder
 
-HEAD: Final = "0021"
+HEAD: Final = "0023"
 """The revision this version works on. A database that has it starts without importing Alembic, which takes 0.2 s."""
 
 IDENTIFIED: Final = "0002"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, false, text
 
 from gateway.adapters.storage.answer_tables import answers_table
+from gateway.adapters.storage.frontier_tables import frontiers_table
 from gateway.adapters.storage.policy_tables import freezes_table, shadows_table
 from gateway.adapters.storage.push_tables import push_devices_table
 from gateway.adapters.storage.setting_tables import setting_changes_table
@@ -43,6 +44,8 @@ checkpoints = Table(
     Column("size", Place, primary_key=True, autoincrement=False),
     Column("note", Text, nullable=False),
 )
+
+frontiers = frontiers_table(metadata)
 
 # ── the database itself ──
 
@@ -210,9 +213,9 @@ calls = Table(
     Column("intended", Boolean, nullable=False, server_default=false()),
     # When its content is to be erased; none where it is kept, or erased already.
     Column("erase_at", _Time),
-    # Second columns that only grow keep new entries together: fewer pages for every commit to write.
+    # A second column that only grows keeps new entries together: fewer pages for every commit to write. A person's calls are
+    # found by their sessions.
     Index(None, "session_id", "request_leaf"),
-    Index(None, "principal_id", "received_at"),
     Index("ix_calls_erase_at", "erase_at", **partial_index("erase_at IS NOT NULL")),
     Index("ix_calls_open", "request_leaf", **partial_index("closed_at IS NULL")),
     # The call itself is the key; a second tree with row ids would double the writes of the hot path.

@@ -6,16 +6,17 @@ import asyncio
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Select
 
-from gateway.adapters.storage import checks
-from gateway.adapters.storage.history import stored
+from gateway.adapters.storage import checks, commits
+from gateway.adapters.storage.history import stored, writing
 from gateway.adapters.storage.history.places import HISTORY
 from gateway.adapters.storage.inspection import verify_stored_log
-from gateway.adapters.storage.projections.calls import UNFINISHED_CALLS
+from gateway.adapters.storage.mark import MARK
+from gateway.adapters.storage.projections.calls import UNFINISHED_CALLS, count_calls_since
 from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_writing
 from gateway.adapters.storage.store import Store, open_store
 from gateway.core import merkle_tiles
@@ -34,6 +35,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(merkle_tiles, "WIDTH", 4)
     monkeypatch.setattr(checks, "LARGEST_CHECKED_AT_ONCE", 0)
     monkeypatch.setattr(checks, "NEWEST", 4)
+    monkeypatch.setattr(commits, "FRONTIER_EVERY", 4)
     monkeypatch.setattr(checks, "AT_ONCE", 3)
     monkeypatch.setattr(checks, "REST_SECONDS", 0)
     monkeypatch.setattr(checks, "BUSY_REST_SECONDS", 0)
@@ -52,6 +54,10 @@ async def state(tmp_path: Path) -> Path:
 def edit(state: Path, change: str) -> None:
     with dispose(open_for_writing(state / DATABASE)) as engine, engine.begin() as connection:
         connection.exec_driver_sql(change)
+
+
+def no_frontier(_connection: Connection, _most: int) -> None:
+    """In place of `kept_frontier`."""
 
 
 async def add(state: Path) -> None:
@@ -79,12 +85,86 @@ def forbid_reading_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "grow_checked", fail)
 
 
-async def test_a_start_reads_the_newest_records_only(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def without_frontiers(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As an earlier version left it."""
+    edit(state, "DELETE FROM frontiers")
+    monkeypatch.setattr(checks, "kept_frontier", no_frontier)
+
+
+@pytest.mark.parametrize("kept", ["the history", "frontiers", "both"])
+async def test_a_start_reads_the_newest_records_only(state: Path, monkeypatch: pytest.MonkeyPatch, kept: str) -> None:
+    if kept == "the history":
+        edit(state, "DELETE FROM frontiers")
+    if kept == "frontiers":
+        (state / HISTORY).unlink()
     forbid_reading_all(monkeypatch)
     await add(state)
     await add(state)
     report = verify_stored_log(state)
     assert (report.sound, report.size) == (True, SIZE + 2)
+
+
+@pytest.mark.requirement(
+    "002-11", "a gateway over a large log without its history answers first, and says that the history is behind"
+)
+async def test_a_start_without_the_history_reads_what_came_since_the_newest_frontier(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        await add(state)
+    (state / HISTORY).unlink()
+    forbid_reading_all(monkeypatch)
+    read = note_stretches(monkeypatch)
+    checks.check_state(state, ORIGIN)
+    assert read == [(SIZE + 2 - checks.NEWEST, checks.NEWEST)]
+    for name in ("QUIET_SECONDS", "LONGEST_WAIT_SECONDS"):
+        monkeypatch.setattr(stored, name, 1e9)
+    monkeypatch.setattr(writing, "LEAVES", writing.LEAVES.limit(4))
+    monkeypatch.setattr(stored, "STRETCHES_FOR_A_QUESTION", 1)
+    async with open_store(state, origin=ORIGIN) as store:
+        assert await store.history.unread() == SIZE + 2 - 4
+
+
+@pytest.mark.parametrize("damage", ["zeroblob(length(nodes))", "x'00'", "CAST(nodes || zeroblob(32) AS BLOB)"])
+async def test_a_frontier_that_leads_nowhere_is_passed_over(state: Path, damage: str) -> None:
+    edit(state, f"UPDATE frontiers SET nodes = {damage}")
+    await add(state)
+    assert verify_stored_log(state).sound
+
+
+async def test_frontiers_are_kept_with_the_first_batch_and_now_and_then(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit(state, "DELETE FROM frontiers")
+    async with open_store(state, origin=ORIGIN) as store:
+        for _ in range(10):
+            await store.ledger.append(PolicyLoaded(1, "b" * 64))
+    with dispose(open_for_writing(state / DATABASE)) as engine, engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT size FROM frontiers ORDER BY size").scalars().all() == [SIZE + 1, 36, 40, 44]
+
+
+async def test_the_mark_is_met_on_the_way_from_an_older_frontier(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kill came between a commit and its mark, and the newest frontier is beyond the mark."""
+    mark = (state / MARK).read_bytes()
+    await add(state)
+    await add(state)
+    (state / MARK).write_bytes(mark)
+    (state / HISTORY).unlink()
+    forbid_reading_all(monkeypatch)
+    await add(state)
+    assert verify_stored_log(state).sound
+
+
+def note_stretches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """What is read of the log from now on: from which record on, and how many."""
+    read: list[tuple[int, int]] = []
+    check = checks.check_stretch
+
+    def note(connection: Connection, start: int, count: int) -> Iterator[bytes]:
+        read.append((start, count))
+        return check(connection, start, count)
+
+    monkeypatch.setattr(checks, "check_stretch", note)
+    return read
 
 
 @pytest.fixture
@@ -98,20 +178,15 @@ async def busy(state: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return state
 
 
+@pytest.mark.usefixtures("without_frontiers")
 async def test_a_start_after_a_busy_time_reads_only_what_the_history_has_not(busy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forbid_reading_all(monkeypatch)
-    read: list[tuple[int, int]] = []
-    check = checks.check_stretch
-
-    def note(connection: Connection, start: int, count: int) -> Iterator[bytes]:
-        read.append((start, count))
-        return check(connection, start, count)
-
-    monkeypatch.setattr(checks, "check_stretch", note)
+    read = note_stretches(monkeypatch)
     checks.check_state(busy, ORIGIN)
     assert read == [(SIZE, 3 * checks.NEWEST)]
 
 
+@pytest.mark.usefixtures("without_frontiers")
 @pytest.mark.parametrize("place", [SIZE, SIZE + 2])
 async def test_a_record_that_the_history_has_not_is_checked_before_the_start(busy: Path, place: int) -> None:
     edit(busy, f"UPDATE leaves SET body = replace(body, '\"v\":1', '\"v\":2') WHERE position = {place}")
@@ -159,6 +234,7 @@ async def test_a_damaged_end_keeps_a_gateway_from_starting(state: Path, change: 
         await add(state)
 
 
+@pytest.mark.usefixtures("without_frontiers")
 @pytest.mark.parametrize("kept", ["gone", "of another time"])
 async def test_a_log_whose_tree_is_not_kept_is_read_before_the_start(state: Path, tmp_path: Path, kept: str) -> None:
     if kept == "gone":
@@ -179,8 +255,17 @@ async def test_an_older_copy_of_a_large_database_is_recognised(state: Path) -> N
         await add(state)
 
 
-def test_a_start_asks_for_running_calls_without_reading_all_that_there_were(state: Path) -> None:
+def plan_of(state: Path, query: Select[Any]) -> list[str]:
+    """How the database answers that."""
     with dispose(open_for_writing(state / DATABASE)) as engine, engine.connect() as connection:
-        asked = str(UNFINISHED_CALLS.compile(engine, compile_kwargs={"literal_binds": True}))
-        (step,) = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked}").all()
-    assert step.detail == "SCAN calls USING INDEX ix_calls_open"
+        asked = str(query.compile(engine, compile_kwargs={"literal_binds": True}))
+        return [step.detail for step in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked}")]
+
+
+def test_the_calls_of_a_day_are_counted_by_the_sessions_of_their_person(state: Path) -> None:
+    steps = plan_of(state, count_calls_since("usr_1", 1))
+    assert steps == ["SCAN agent_sessions", "SEARCH calls USING INDEX ix_calls_session_id_request_leaf (session_id=?)"]
+
+
+def test_a_start_asks_for_running_calls_without_reading_all_that_there_were(state: Path) -> None:
+    assert plan_of(state, UNFINISHED_CALLS) == ["SCAN calls USING INDEX ix_calls_open"]

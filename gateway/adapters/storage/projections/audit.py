@@ -11,7 +11,7 @@ from sqlalchemy import Select, func, select
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.reader import ARow, Reader, stored
 from gateway.adapters.storage.sqlite import JsonMember
-from gateway.adapters.storage.statements import insertion
+from gateway.adapters.storage.statements import insertion, insertion_once
 from gateway.core.errors import LedgerUnavailable
 from gateway.core.ledger import ClockSetBack
 from gateway.core.merkle import leaf_hash
@@ -19,6 +19,7 @@ from gateway.runtime.ports import AuditQuery, AuditRow
 
 ADD_LEAF = insertion(t.leaves)
 ADD_CHECKPOINT = insertion(t.checkpoints)
+KEEP_FRONTIER = insertion_once(t.frontiers, "size")
 
 NEWEST_NOTE = select(t.checkpoints.c.note).order_by(t.checkpoints.c.size.desc()).limit(1)
 """The note of the newest checkpoint."""

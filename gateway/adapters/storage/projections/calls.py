@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, assert_never
 
-from sqlalchemy import and_, bindparam, func, literal_column, or_, select, true, update
+from sqlalchemy import Select, and_, bindparam, func, literal_column, or_, select, true, update
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.kept import keep_attachment, keep_text
@@ -273,6 +273,14 @@ def _read_call(row: ARow) -> CallRecord:
     )
 
 
+def count_calls_since(principal_id: str, since: int) -> Select[int]:
+    """A person's calls, by their sessions. Nobody calls in one that has run out, so that only those of some are read."""
+    session = t.agent_sessions.c
+    of_sessions = select(func.count()).join_from(t.agent_sessions, t.calls, t.calls.c.session_id == session.id)
+    own = and_(session.principal_id == principal_id, session.expires_at >= since)
+    return of_sessions.where(own, t.calls.c.received_at >= since)
+
+
 class CallReader(Reader):
     """Calls with their arguments and results."""
 
@@ -296,8 +304,7 @@ class CallReader(Reader):
         return frozenset(await self._list(used, lambda row: row.tool))
 
     async def calls_since(self, principal_id: str, since: int) -> int:
-        recent = and_(t.calls.c.principal_id == principal_id, t.calls.c.received_at >= since)
-        return await self._count(select(func.count()).where(recent))
+        return await self._count(count_calls_since(principal_id, since))
 
     async def unfinished_calls(self) -> Sequence[UnfinishedCall]:
         return await self._list(UNFINISHED_CALLS, _read_unfinished_call)
