@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from gateway.shipped import loop_fields
 
@@ -74,6 +74,9 @@ class LoopClaims:
     reported_pronouns: _Words
     reported_doers: _Words
     reported_states: _Words
+    any_change: _Words
+    answering: _Words
+    german: Mapping[str, Any]
     historic: _Words
 
 

@@ -13,15 +13,18 @@ from typing import Final
 
 from gateway.agent.acts import ACTS, READING, AskedAct, asked_acts, bare_thing, does, is_about, is_thing, missing_things
 from gateway.agent.assertions import is_asserted, is_general, is_own
-from gateway.agent.browser import as_json, trim
+from gateway.agent.browser import trim
 from gateway.agent.claim_clauses import ClaimClause, claim_clauses_of
 from gateway.agent.claim_words import CLAIMS, FORMS, Form, any_phrase
+from gateway.agent.german_claims import claims_in_german
 from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.names import parts_of
 from gateway.agent.ranking import stem, terms_in
+from gateway.agent.recorded import can_do, changes, is_done, words_about
 from gateway.agent.reported import REPORTED_STATES, reports_act, reports_state
 from gateway.agent.sentences import only_openers, sentences_of
 from gateway.agent.turn_progress import progress_of
+from gateway.agent.unlisted import UnlistedBasis, claims_unlisted
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.wished import OTHER, MessageActs, acts_of, undoubled
 from gateway.agent.words import QUOTED, words_of
@@ -33,7 +36,6 @@ _COMMON: Final = frozenset(
 """Words that two sentences share by chance."""
 
 _CUES: Final = frozenset(VOCABULARY.cues)
-_TERM: Final = re.compile("[^\\W_]+")
 _BEYOND: Final = 2
 """Words of the message that no call was about. One may be a word for what the call was about."""
 
@@ -138,9 +140,11 @@ class ClaimJudge:
         self._record = record
         self._acts: MessageActs = acts_of(record.message)
         self._asked: Sequence[AskedAct] = asked_acts(record.message)
-        self._done = [each for each in record.closed if _is_done(each)]
-        self._before = [*(each for each in record.earlier if _is_done(each)), *self._done]
-        self._has_changed = any(_changes(each, record.tools) for each in self._done)
+        self._done = [each for each in record.closed if is_done(each)]
+        self._before = [*(each for each in record.earlier if is_done(each)), *self._done]
+        changed = [each for each in self._done if changes(each, record.tools)]
+        self._has_changed = bool(changed)
+        self._basis = UnlistedBasis(record.message, self._before, changed, record.tools)
         self._called = {undoubled(stem(part)) for each in self._done for part in parts_of(each.call["name"])}
         self.is_undone = self._acts.is_change and not self._has_changed
         self._missing = {
@@ -167,9 +171,18 @@ class ClaimJudge:
             return True
         clauses = claim_clauses_of(QUOTED.sub(self._without_told, sentence))
         claims = self._claims_in(clauses)
-        if claims:
-            return any(self._is_unrecorded(claim, clauses, sentence, is_short=is_short) for claim in claims)
-        return is_short and self._is_baseless(sentence, clauses)
+        if any(self._is_unrecorded(claim, clauses, sentence, is_short=is_short) for claim in claims):
+            return True
+        can_report = self._can_report(is_short=is_short)
+        if claims_unlisted(sentence, clauses, self._basis, can_report=can_report):
+            return True
+        if can_report and claims_in_german(sentence, self._basis):
+            return True
+        return not claims and is_short and self._is_baseless(sentence, clauses)
+
+    def _can_report(self, *, is_short: bool) -> bool:
+        """Whether an answer reports. After a call, its words are told of the result and are no draft."""
+        return is_short and (bool(self._done) or not self._acts.is_text)
 
     def _is_baseless(self, sentence: str, clauses: Sequence[ClaimClause]) -> bool:
         """Whether a sentence says anything of what was to be changed, where no call ran: in whatever words, the model can know
@@ -233,8 +246,7 @@ class ClaimJudge:
         clause = clauses[claim.number]
         if OTHER in claim.acts:
             return True
-        # After a call, words are told of its result and are no draft.
-        can_report = is_short and (bool(self._done) or not self._acts.is_text)
+        can_report = self._can_report(is_short=is_short)
         if claim.acts == _STATE:
             is_report = can_report and reports_state(clause, claim.at, self._record.message)
             return is_report and not self._before_says(sentence)
@@ -306,7 +318,7 @@ class ClaimJudge:
         tools = self._record.tools
         if act == READING:
             return any(is_about(each.call, thing) for each in messages for thing in clause.things)
-        calls = [each.call for each in messages if _can_do(act, each, tools)]
+        calls = [each.call for each in messages if can_do(act, each, tools)]
         missing = {thing for asked in self._asked if asked.act == act for thing in missing_things(asked, calls)}
         if not calls or not missing.isdisjoint(named) or (missing and not _WHOLE.isdisjoint(clause.words)):
             return False
@@ -335,35 +347,10 @@ class ClaimJudge:
             return False
         if any(word in _UNCLAIMED or word.endswith(("n't", "n’t")) for word in words):
             return False
-        covered = {stem(word) for each in self._done for word in _words_about(each)}
+        covered = {stem(word) for each in self._done for word in words_about(each)}
         taken = {word for word in words if word in _bare(message) and word not in _COMMON and not self._is_named(word)}
         return len({word for word in taken if stem(word) not in covered}) >= _BEYOND
 
 
-def _words_about(message: ToolMessage) -> list[str]:
-    """The words that a call and its result hold, and those for what it does."""
-    parts = parts_of(message.call["name"])
-    acts = [each for each in ACTS.values() if not set(parts).isdisjoint(each["calls"])]
-    told = f"{as_json(message.call['arguments'])} {message.result['content']}".replace("\\n", " ")
-    return [*parts, *_TERM.findall(told.lower()), *(word for each in acts for word in (*each["verbs"], *each["claims"]))]
-
-
 def _bare(text: str) -> set[str]:
     return {word.bare for word in words_of(text)}
-
-
-def _changes(message: ToolMessage, tools: Sequence[Tool]) -> bool:
-    return any(tool["name"] == message.call["name"] and tool["category"] != "read" for tool in tools)
-
-
-def _can_do(act: str, message: ToolMessage, tools: Sequence[Tool]) -> bool:
-    """Whether a call can have done an act: by the verbs in its tool's name, or by its category."""
-    # Of a tool that only looks, "file" in its name is what it looks at.
-    looks = any(tool["name"] == message.call["name"] and tool["category"] == "read" for tool in tools)
-    parts = parts_of(message.call["name"])[: 1 if looks else None]
-    verbs = {each.act for part in parts for each in FORMS.get(part, ())}
-    return act in verbs or (does(act, message.call, tools) if act in ACTS else _changes(message, tools))
-
-
-def _is_done(message: ToolMessage) -> bool:
-    return message.result["outcome"] == "ok"

@@ -35,14 +35,14 @@ _PAST: Final = frozenset(CLAIMS.past)
 _YEAR: Final = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 
 
-def reports_act(clause: ClaimClause, at: int, form: Form, *, is_found: bool) -> bool:
+def reports_act(clause: ClaimClause, at: int, form: Form, *, is_found: bool, is_offered: bool = False) -> bool:
     """Whether the word for an act at this place of a clause reports that it was done. `is_found`: a result names its thing, which
-    may well tell what became of it."""
+    may well tell what became of it. `is_offered`: the word is one of a tool on offer, whose things no list needs to know."""
     words, word = clause.words, clause.words[at]
     begins = chain_before(words, at)
     chain, subject = words[begins:at], _subject(words[:begins])
     is_perfect = "been" in chain
-    if form not in (Form.PAST, Form.SAME) or (_is_history(words) and not is_perfect):
+    if form not in (Form.PAST, Form.SAME) or (is_history(words) and not is_perfect):
         return False
     if not subject:
         is_bare = all(other in _OPENERS or other in _ADVERBS for other in words[at + 1 :])
@@ -59,7 +59,8 @@ def reports_act(clause: ClaimClause, at: int, form: Form, *, is_found: bool) -> 
         return word not in _COMPOSING
     if subject[0] == THING and is_found and not (is_perfect or is_present):
         return False
-    return _is_subject(subject, clause) or (is_perfect and _is_placed(words[at + 1 :]))
+    is_known = _is_subject(subject, clause) or (is_offered and subject[0] in _LEADS)
+    return is_known or (is_perfect and _is_placed(words[at + 1 :]))
 
 
 def reports_state(clause: ClaimClause, at: int, message: str) -> bool:
@@ -67,7 +68,7 @@ def reports_state(clause: ClaimClause, at: int, message: str) -> bool:
     subject = _subject(clause.words[: chain_before(clause.words, at)])
     spoken = {word.bare for word in words_of(message)}
     is_asked = any(word in _NOUNS and word in spoken for word in subject) or any(thing in message for thing in clause.things)
-    return not is_asked and not _is_history(clause.words) and _is_subject(subject, clause)
+    return not is_asked and not is_history(clause.words) and _is_subject(subject, clause)
 
 
 def _is_subject(subject: Sequence[str], clause: ClaimClause) -> bool:
@@ -98,6 +99,6 @@ def _subject(words: Sequence[str]) -> list[str]:
     return [word for word in words[at:] if word not in _ADVERBS]
 
 
-def _is_history(words: Sequence[str]) -> bool:
+def is_history(words: Sequence[str]) -> bool:
     """Whether it says when, in words that nobody uses of what was done just now."""
     return not _HISTORIC.isdisjoint(words) or any(_YEAR.fullmatch(word) for word in words)

@@ -1,4 +1,3 @@
-import type { ToolDescriptor } from "../protocol/generated.ts";
 import {
   ACTS,
   type AskedAct,
@@ -13,6 +12,7 @@ import {
 import { isAsserted, isGeneral, isOwn } from "./assertions.ts";
 import { type ClaimClause, claimClausesOf } from "./claim-clauses.ts";
 import { ACT_PHRASES, anyPhrase, claimWords, type Form, formsOf, holds } from "./claim-words.ts";
+import { claimsInGerman } from "./german-claims.ts";
 import type { Message } from "./messages.ts";
 import { partsOf } from "./names.ts";
 import { stem, termsIn } from "./ranking.ts";
@@ -20,6 +20,7 @@ import { canDo, changes, isDone, wordsAbout } from "./recorded.ts";
 import { REPORTED_STATES, reportsAct, reportsState } from "./reported.ts";
 import { onlyOpeners, sentencesOf } from "./sentences.ts";
 import { progressOf } from "./turn-progress.ts";
+import { claimsUnlisted, type ToolOnOffer, type UnlistedBasis } from "./unlisted.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { actsOf, type MessageActs, OTHER, undoubled } from "./wished.ts";
 import { QUOTED, wordsOf } from "./words.ts";
@@ -39,7 +40,7 @@ export interface TurnRecord {
   /** Those of the turns before it. */
   readonly earlier: readonly ClosedCall[];
   /** The tools on offer. */
-  readonly tools: readonly Pick<ToolDescriptor, "name" | "category">[];
+  readonly tools: readonly ToolOnOffer[];
   /** The one of several wishes that the words are about; left away where it is all. */
   readonly wish?: string | undefined;
 }
@@ -103,7 +104,7 @@ const EXCUSES: WordSet = new Set([
 ]);
 
 /** What the words of a turn are held against, as it stands. */
-export function recordOf<T extends Pick<ToolDescriptor, "name" | "category">>(
+export function recordOf<T extends ToolOnOffer>(
   messages: readonly Message[],
   turnId: string,
   tools: readonly T[],
@@ -146,6 +147,7 @@ export class ClaimJudge {
   readonly #done: readonly ClosedCall[];
   readonly #before: readonly ClosedCall[];
   readonly #hasChanged: boolean;
+  readonly #basis: UnlistedBasis;
   readonly #called: WordSet;
   readonly #missing: WordSet;
 
@@ -156,7 +158,9 @@ export class ClaimJudge {
     this.#asked = askedActs(message);
     this.#done = closed.filter(isDone);
     this.#before = [...earlier.filter(isDone), ...this.#done];
-    this.#hasChanged = this.#done.some((each) => changes(each, tools));
+    const changed = this.#done.filter((each) => changes(each, tools));
+    this.#hasChanged = changed.length > 0;
+    this.#basis = { message, before: this.#before, changes: changed, tools };
     this.#called = new Set(this.#done.flatMap(({ call }) => partsOf(call.name)).map((part) => undoubled(stem(part))));
     this.isUndone = this.#acts.wished.size > 0 && !this.#hasChanged;
     const missing = this.#asked.flatMap((asked) => {
@@ -185,8 +189,16 @@ export class ClaimJudge {
       sentence.replaceAll(QUOTED, (quoted) => (this.#isToldQuotation(quoted) ? " " : quoted)),
     );
     const claims = this.#claimsIn(clauses);
-    if (claims.length === 0) return isShort && this.#isBaseless(sentence, clauses);
-    return claims.some((claim) => this.#isUnrecorded(claim, clauses, sentence, isShort));
+    if (claims.some((claim) => this.#isUnrecorded(claim, clauses, sentence, isShort))) return true;
+    const canReport = this.#canReport(isShort);
+    if (claimsUnlisted(sentence, clauses, this.#basis, canReport)) return true;
+    if (canReport && claimsInGerman(sentence, this.#basis)) return true;
+    return claims.length === 0 && isShort && this.#isBaseless(sentence, clauses);
+  }
+
+  /** Whether an answer reports. After a call, its words are told of the result and are no draft. */
+  #canReport(isShort: boolean): boolean {
+    return isShort && (this.#done.length > 0 || !this.#acts.isText);
   }
 
   /**
@@ -260,8 +272,7 @@ export class ClaimJudge {
   #isUnrecorded(claim: Claim, clauses: readonly ClaimClause[], sentence: string, isShort: boolean): boolean {
     const { acts, number, at } = claim;
     if (acts.has(OTHER)) return true;
-    // After a call, words are told of its result and are no draft.
-    const canReport = isShort && (this.#done.length > 0 || !this.#acts.isText);
+    const canReport = this.#canReport(isShort);
     if (acts.has(STATE)) {
       const { message } = this.#record;
       const isReport = clauses.slice(number, number + 1).some((clause) => reportsState(clause, at, message));

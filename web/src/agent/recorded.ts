@@ -21,9 +21,11 @@ export function canDo(act: string, message: ClosedCall, tools: Tools): boolean {
   const { name: called } = message.call;
   // Of a tool that only looks, "file" in its name is what it looks at.
   const looks = tools.some(({ name, category }) => name === called && category === "read");
-  const verbs = partsOf(called)
-    .slice(0, looks ? 1 : undefined)
-    .flatMap(formsOf);
+  const parts = partsOf(called).slice(0, looks ? 1 : undefined);
+  // "File" is a verb before "away", and in `delete_file` a noun.
+  const verbs = parts
+    .flatMap(formsOf)
+    .filter(({ particles }) => particles.length === 0 || particles.some((each) => parts.includes(each)));
   if (verbs.some((each) => each.act === act)) return true;
   const known = ACTS.find(([name]) => name === act);
   return known === undefined ? changes(message, tools) : does(known[0], message.call, tools);

@@ -33,9 +33,15 @@ const YEAR = /^(?:1[0-9]{3}|20[0-9]{2})$/;
 
 /**
  * Whether the word for an act at this place of a clause reports that it was done. `isFound`: a result names its thing, which may
- * well tell what became of it.
+ * well tell what became of it. `isOffered`: the word is one of a tool on offer, whose things no list needs to know.
  */
-export function reportsAct(clause: ClaimClause, at: number, form: Form, isFound: boolean): boolean {
+export function reportsAct(
+  clause: ClaimClause,
+  at: number,
+  form: Form,
+  isFound: boolean,
+  isOffered: boolean = false,
+): boolean {
   const { words } = clause;
   const begins = chainBefore(words, at);
   const chain = words.slice(begins, at);
@@ -56,7 +62,8 @@ export function reportsAct(clause: ClaimClause, at: number, form: Form, isFound:
   if (!isPassive || (isPresent && !words.includes("now") && !after.every((word) => ADVERBS.has(word)))) return false;
   if (subject.length === 1 && PRONOUNS.has(first)) return !isComposing;
   if (first === THING && isFound && !isPerfect && !isPresent) return false;
-  return isSubject(subject, clause) || (isPerfect && isPlaced(after));
+  const isKnown = isSubject(subject, clause) || (isOffered && LEADS.has(first));
+  return isKnown || (isPerfect && isPlaced(after));
 }
 
 /** Whether what stands at this place of a clause reports a change of something of which the message does not speak. */
@@ -91,6 +98,6 @@ function subjectOf(words: Words): Words {
 }
 
 /** Whether it says when, in words that nobody uses of what was done just now. */
-function isHistory(words: Words): boolean {
+export function isHistory(words: Words): boolean {
   return words.some((word) => HISTORIC.has(word) || YEAR.test(word));
 }
