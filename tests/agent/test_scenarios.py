@@ -84,7 +84,8 @@ class Trace:
                 calls = [each["properties"].get("tool", {}).get("const") for each in request.schema["oneOf"]]
                 step["offers"] = [line.split("(")[0] for line in messages[0].splitlines() if "(" in line and " - " in line]
                 assert set(calls) - {None} <= set(step["offers"])
-                step["may"] = "answer" if set(calls) == {None} else "call"
+                step["callable"] = [each for each in calls if each is not None]
+                step["may"] = "answer" if not step["callable"] else "call"
             case "native":
                 step["offers"] = [each["function"]["name"] for each in request.tools]
             case _:
@@ -132,6 +133,8 @@ def assert_step(step: dict[str, Any], expected: dict[str, Any]) -> None:
         assert step["last"] == expected["last"]
     if "may" in expected:
         assert step["may"] == expected["may"]
+    if "callable" in expected:
+        assert step["callable"] == expected["callable"]
     if "offers" in expected:
         assert step["offers"] == expected["offers"]
     shown: str = step["messages"]

@@ -21,6 +21,8 @@ interface Expected {
   readonly last?: string;
   readonly offers?: readonly string[];
   readonly may?: "answer";
+  /** The tools that the reply may call, as far as the schema says. */
+  readonly callable?: readonly string[];
   readonly shows?: readonly string[];
   readonly hides?: readonly string[];
   readonly replies?: Reply;
@@ -124,7 +126,7 @@ async function play({ model, tools, says, history = [], steps }: Scenario): Prom
 }
 
 function assertStep(step: Step | undefined, expected: Expected): void {
-  const { asks, last, offers, may, shows = [], hides = [], replies, gives, ...rest } = expected;
+  const { asks, last, offers, may, callable, shows = [], hides = [], replies, gives, ...rest } = expected;
   if (asks === undefined) {
     const named = (text: unknown) =>
       typeof text === "string" && text.startsWith("$") ? copy[text.slice(1) as keyof typeof copy] : text;
@@ -136,6 +138,7 @@ function assertStep(step: Step | undefined, expected: Expected): void {
     ...(last !== undefined && { last }),
     ...(offers && { offers }),
     ...(may && { may }),
+    ...(callable && { callable }),
   });
   for (const text of shows) expect(step?.messages).toContain(text);
   for (const text of hides) expect(step?.messages).not.toContain(text);
@@ -192,8 +195,10 @@ function describeRequest({ messages, tools, schema }: ChatRequest): Step {
     asks === "action" || asks === "chained"
       ? named.map((line) => line.split("(")[0])
       : (tools ?? []).map((tool) => tool.function.name);
-  const may = (schema?.oneOf as unknown[] | undefined)?.length === 1 ? "answer" : "call";
-  return { asks, last: contents.at(-1), messages: contents.join("\n"), offers, may };
+  const choices = (schema?.oneOf ?? []) as { properties: { tool?: { const: string } } }[];
+  const callable = choices.flatMap(({ properties: { tool } }) => tool?.const ?? []);
+  const may = choices.length === 1 ? "answer" : "call";
+  return { asks, last: contents.at(-1), messages: contents.join("\n"), offers, may, callable };
 }
 
 function* deltasOf(reply: Reply): Iterable<ChatDelta> {
