@@ -8,7 +8,7 @@ from typing import cast
 
 from gateway.core.canonical import Json
 from gateway.core.look_alikes import as_read
-from gateway.core.named_secrets import PASSWORDS, names_any_value
+from gateway.core.named_secrets import PASSWORDS, SIGN_INS, WORDS_OF_NAMES, names_any_value
 
 _NAMES_OF_CREDENTIALS = (
     "password",
@@ -26,7 +26,7 @@ _NAMES_OF_CREDENTIALS = (
     "cookie",
     "cookies",
     "token",
-    *(as_read(word) for word in PASSWORDS),
+    *(as_read(word) for word in (*PASSWORDS, *SIGN_INS)),
     *("passwords", "passwds", "passphrases", "apikeys", "accesskeys", "secretkeys", "privatekeys", "signingkeys"),
     *("accesstokens", "refreshtokens", "sessiontokens", "authtokens", "apitokens", "bearertokens", "clientsecrets"),
 )
@@ -42,8 +42,9 @@ _SHORT_NAMES = frozenset({"pass", "pw", "pwd", "psk", "creds"})
 _LAST_WORD = re.compile(r"(?:^|[^A-Za-z]|(?<=[a-z])(?=[A-Z]))([A-Za-z][a-z]*|[A-Z]+)$")
 
 _NAME_IN_PAIR = re.compile(r"[\w.-]{2,64}")
-_HINT = re.compile(r"pass|pw|psk|key|token|secret|cred|cookie|authori|wort|senha|contrase", re.IGNORECASE)
-"""What every name of a credential in plain letters has."""
+_PUNCTUATION = re.compile(r"[\W_]+")
+_HINT = re.compile("|".join(map(re.escape, sorted({*_NAMES_OF_CREDENTIALS, *_SHORT_NAMES, *WORDS_OF_NAMES}))))
+"""What every name of a credential has, in lower case and without punctuation."""
 
 _MADE_UP = re.compile(r"(?=\S{0,80}?(?:\d|[#!%^*+$~]))(?=\S{0,80}?[A-Za-z])\S{6,}")
 _NAME_WITH_NUMBER = re.compile(r"[A-Za-z][A-Za-z_-]*+\d{0,4}|\d{4}-\d\d-\d\dT[\d:.+Z-]*")
@@ -91,7 +92,7 @@ def looks_made_up(text: str) -> bool:
 
 def _may_be_name(text: str) -> bool:
     # First what keeps most strings of most lists out, at a tenth of the cost.
-    return (not text.isascii() or _HINT.search(text) is not None) and _NAME_IN_PAIR.fullmatch(text) is not None
+    return _NAME_IN_PAIR.fullmatch(text) is not None and _HINT.search(_bare(as_read(text))) is not None
 
 
 def _is_value(text: str) -> bool:
@@ -111,12 +112,17 @@ def _holds_made_up(nested: Json) -> bool:
 
 def credential_kind(name: str) -> str | None:
     name = as_read(name)
-    bare = "".join(filter(str.isalnum, name)).lower()
-    if bare.endswith(_NOT_CREDENTIALS) or "[redacted:" in name:
+    bare = _bare(name)
+    # Most names are none, and each is asked about.
+    if _HINT.search(bare) is None or bare.endswith(_NOT_CREDENTIALS) or "[redacted:" in name:
         return None
     last = _LAST_WORD.search(name)
     if last is not None and last[1].lower() in _SHORT_NAMES:
         return "password"
-    if (known := next((known for known in _NAMES_OF_CREDENTIALS if bare.endswith(known)), None)) is not None:
-        return known
+    if bare.endswith(_NAMES_OF_CREDENTIALS):
+        return next(known for known in _NAMES_OF_CREDENTIALS if bare.endswith(known))
     return "password" if names_any_value(name) else None
+
+
+def _bare(name: str) -> str:
+    return _PUNCTUATION.sub("", name).lower()

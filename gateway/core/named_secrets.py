@@ -30,9 +30,16 @@ class _Name:
     strong: bool
 
 
+_OF_WHAT: Final = (
+    r"(?:[_-]?(?:\d{1,3}|(?:db|database|sql|mysql|postgres|postgresql|pg|mongo|redis|ldap|smtp|imap|mail|ftp|sftp|ssh|vpn|wifi|wlan"
+    r"|admin|root|user|backup|prod|production|dev|test|staging|stage|local|live|api|app|web|github|gitlab|aws))(?![a-z0-9]))?"
+)
+"""Whose credential it is, behind its name: `PASSWORD_DB`, `token-github`, `password2`."""
+
+
 def _name(word: str, *, before: str = "", rest: str = "", strong: bool) -> _Name:
     # Looked at in the few characters before the word, so the end is its end.
-    return _Name(word, re.compile(f"(?i:{before or '.?'})$"), re.compile(f"(?i:{word}{rest})"), strong)
+    return _Name(word, re.compile(f"(?i:{before or '.?'})$"), re.compile(f"(?i:{word}{rest}{_OF_WHAT})"), strong)
 
 
 _START = r"(?:^|[^a-z])"
@@ -40,8 +47,11 @@ _OF_KEYS = r"(?:api|access|secret|private|encryption|signing|master|shared|accou
 _OF_TOKENS = r"(?:access|auth|refresh|session|bearer|id|api|vault|private|deploy|bot|security)[ _-]?"
 PASSWORDS: Final = (
     *("密码", "密碼", "口令", "パスワード", "비밀번호", "пароль", "wachtwoord", "lösenord", "adgangskode", "passord"),
-    *("hasło", "heslo", "salasana", "şifre"),
+    *("hasło", "heslo", "salasana", "şifre", "parola", "parolă"),
 )
+SIGN_INS: Final = ("zugangsdaten", "anmeldedaten", "logindaten", "identifiants", "credenciales", "credenziali")
+"""Words for a name and its password together."""
+
 _NAMES: Final = (
     _name("pass", rest=r"(?:w(?:or)?d|wort|phrase|code|e)", strong=True),
     _name("pass", rest="(?:words|wds|phrases|codes|wörter)", strong=False),
@@ -52,7 +62,7 @@ _NAMES: Final = (
     _name("key", before=_OF_KEYS, rest="s", strong=False),
     _name("secret", before=r"(?:client|api|app|jwt|session|shared|webhook|django|consumer|oauth)[ _-]?", strong=True),
     # Other languages, of which the words stand in forms too: only what looks made up.
-    *(_name(as_read(word), strong=False) for word in PASSWORDS),
+    *(_name(as_read(word), strong=False) for word in (*PASSWORDS, *SIGN_INS)),
     _name("token", before=_OF_TOKENS, strong=True),
     _name("token", before=_OF_TOKENS, rest="s", strong=False),
     _name("token", before=r"(?<!page)(?<!next)(?<!continuation)(?<!page[ _-])(?<!next[ _-])(?<!continuation[ _-])", strong=False),
@@ -64,7 +74,10 @@ _NAMES: Final = (
     _name("pw", before=_START, strong=False),
     _name("psk", before=_START, strong=False),
 )
-_WORDS: Final = mark_words(dict.fromkeys(name.word for name in _NAMES))
+WORDS_OF_NAMES: Final = tuple(dict.fromkeys(name.word for name in _NAMES))
+"""One of them stands in every name that is known here."""
+
+_WORDS: Final = mark_words(WORDS_OF_NAMES)
 _LONGEST_WORD: Final = max(len(name.word) for name in _NAMES)
 
 _HARMLESS: Final = "lighthouse"
@@ -103,7 +116,7 @@ _WORDS_JOINED = r"(?=(?:[A-Za-z]{3,12}-){2}[A-Za-z]{3,12}(?![\w-]))"
 
 _MARK = r"""(?:\\*["'`]\]?|[*_]{1,2})?"""
 _SEPARATOR = (
-    rf"""{_MARK}[ \t]{{0,8}}+(?::[ \t]?[A-Za-z_][\w<>?]{{0,31}}[ \t]?(?==))?(?::=|=>|[:=：]){_MARK}[ \t]{{0,8}}+(?:\\*["'`])?"""
+    rf"""{_MARK}[ \t]{{0,8}}+(?::[ \t]?[A-Za-z_][\w<>?]{{0,31}}[ \t]?(?==))?+(?::=|=>|[:=：]){_MARK}[ \t]{{0,8}}+(?:\\*["'`])?"""
 )
 _NEXT_LINE = (
     rf"""{_MARK}[ \t]{{0,8}}+[:=>][ \t]{{0,8}}+(?:![\w:]{{1,32}}[ \t]?)?(?:[|>][+-]?)?[ \t]{{0,8}}+\r?\n[ \t]{{0,32}}["']?"""
@@ -111,9 +124,18 @@ _NEXT_LINE = (
 _IS = r"(?:is|was|will be|equals|set to|changed to|to|ist|war|lautet|lautete|heißt|heisst|est|es|é)"
 _LINE_END = r"""["'`]?[ \t]{0,8}(?=\r?\n|$|[<},])"""
 
+_CODED_QUOTE = r"(?:%(?:25){0,3}2[27]|&quot;|&#(?:34|39|x22|x27);|\\{1,2}u002[27])"
+_CODED_SEPARATOR = r"(?:%(?:25){0,3}3[AaDd]|&#(?:58|61|x3[AaDd]);|\\{1,2}u003[AaDd])"
+_CODED_BLANK = r"(?:%(?:25){0,3}20|[+ \t])"
+
 # What may follow a name, first match first; the one group that took part is the value.
 _FOLLOWS: Final = (
     rf"{_SEPARATOR}(?!{_REFERENCE})({_ESCAPED}|@QUOTED|@BARE)",
+    # In a URL, in HTML or in a text of JSON, whose signs are written otherwise: `password%3D…`.
+    (
+        rf"(?:{_CODED_QUOTE}{_CODED_BLANK}{{0,2}}+[:=]|{_CODED_QUOTE}?{_CODED_SEPARATOR}){_CODED_BLANK}{{0,4}}+{_CODED_QUOTE}?+"
+        rf"(?!{_REFERENCE})(@BARE)"
+    ),
     # On the next line, alone there: a YAML block, an element of XML.
     rf"{_NEXT_LINE}(?!{_REFERENCE})(?:(?<=[\"'])|{_MADE_UP})({_BARE_CHARACTER}{{6,{_LONGEST}}}+){_LINE_END}",
     # As one of two values that belong together: name and value, in JSON, YAML, HTML and calls.
@@ -168,12 +190,19 @@ def _after_strong() -> re.Pattern[str]:
 def _after_weak() -> re.Pattern[str]:
     return _follows(
         quoted=f"(?![a-z-]{{1,12}}[\"'`])(?:{_QUOTED})",
-        bare=f"(?![/~])(?:{_MADE_UP}|{_WORDS_JOINED})(?:{_BARE % 6})|[^\\s\"'`/:]{{1,64}}[/:]{_MADE_UP}{_BARE % 6}",
+        bare=(
+            rf"(?![/~])(?:{_MADE_UP}|{_WORDS_JOINED})(?:{_BARE % 6})"
+            # With whose it is before it: `ada:…`, `ada / …`.
+            rf"""|[^\s"'`/:|]{{1,64}}(?:[/:]|[ \t]{{1,2}}[/:|][ \t]{{1,2}}){_MADE_UP}{_BARE % 6}"""
+        ),
     )
 
 
 _CURSOR: Final = re.compile(r"(?i:page|next|continuation)$")
 """What makes a token a cursor, which a caller needs to read on: `nextPageToken`."""
+
+_GOES_ON: Final = re.compile(r"_{0,2}[A-Za-z0-9.]")
+"""What a name goes on with that is none that is known: `password_hint`. No value follows it, and to see that is cheap."""
 
 _AFTER_OPTION: Final = re.compile(rf"""[ \t]{{1,8}}+["']?(?!{_REFERENCE}|-)([^\s"'|;&]{{4,{_LONGEST}}}+)""")
 _OPTION: Final = re.compile(r"(?:^|\s)--?[a-zA-Z][\w-]{0,20}$|(?:^|\s)--?$")
@@ -202,10 +231,15 @@ def find_named(text: str, places: Iterable[int]) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-@lru_cache(4_096)
 def names_any_value(name: str) -> bool:
     """Whether a member of that name is a credential whatever its value looks like, by the names that are known in texts."""
-    said = f'"{name[-_LOOK_BACK * 2 :]}": "{_HARMLESS}"'
+    # Which digits there are makes no difference, and many names differ in nothing else.
+    return _names_any_value(name[-_LOOK_BACK * 2 :].translate(_AS_ZERO))
+
+
+@lru_cache(4_096)
+def _names_any_value(name: str) -> bool:
+    said = f'"{name}": "{_HARMLESS}"'
     return any(end == len(said) - 1 for _, end in find_named(said, find_words(said, mark_text(said.lower()))))
 
 
@@ -218,7 +252,7 @@ def _find_value(text: str, place: int) -> tuple[int, int] | None:
         rest = name.rest.match(text, place)
         # A capital inside of a word begins a new one: `dbPass`.
         begins = text[place].isupper() and before[-1:].islower() and not name.strong and _CURSOR.search(before) is None
-        if rest is None or not (begins or name.before.search(before)):
+        if rest is None or _GOES_ON.match(text, rest.end()) or not (begins or name.before.search(before)):
             continue
         after = (_after_strong() if name.strong else _after_weak()).match(text, rest.end())
         if after is None and _OPTION.search(before):
@@ -235,6 +269,7 @@ def _find_all(text: str, word: str) -> Iterator[int]:
         place = text.find(word, place + len(word))
 
 
+_AS_ZERO: Final = dict.fromkeys(map(ord, "123456789"), "0")
 _ASCII_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 _VALUE = r"""([^\s"'|;&]{3,}+)"""

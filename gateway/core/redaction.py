@@ -22,8 +22,11 @@ from gateway.core.credential_tables import NAMES_OF_ROWS, Kinds, kinds_of_column
 from gateway.core.errors import MalformedJson
 from gateway.core.look_alikes import as_read
 from gateway.core.markers import MarkedText, mark_text
-from gateway.core.named_secrets import COMMANDS, find_named, find_words
+from gateway.core.named_secrets import COMMANDS, WORDS_OF_NAMES, find_named, find_words
 from gateway.core.secret_tokens import TOKENS, PatternSet, secret_pattern
+
+_WEIGHT_OF_STRING = 500
+"""As many characters of a long text take as long as a string or a name by itself does, whatever its length (measured)."""
 
 
 class RedactionClass(StrEnum):
@@ -85,6 +88,27 @@ def redact_json(value: Json, classes: Collection[str]) -> RedactedJson:
     Nesting beyond 64 and anything that is no JSON is replaced too, since it cannot be looked into.
     """
     return _redact_json(value, classes, depth=0, under=None)
+
+
+def weighs_more(value: Json, characters: int) -> bool:
+    """Whether redacting a JSON value takes longer than a text of so many characters does. It looks no further than it has to."""
+    left, waiting = characters, [value]
+    while waiting and left >= 0:
+        each = waiting.pop()
+        match each:
+            case str():
+                left -= len(each) + _WEIGHT_OF_STRING
+            case list() | tuple():
+                items = cast("Sequence[Json]", each)
+                waiting.extend(items)
+                left -= len(items)
+            case dict():
+                members = cast("Mapping[Json, Json]", each)
+                waiting.extend(members.values())
+                left -= len(members) * _WEIGHT_OF_STRING
+            case _:
+                continue
+    return left < 0
 
 
 def cap_text(text: str, limit: int) -> tuple[str, int]:
@@ -194,17 +218,37 @@ def _find(text: str, classes: Collection[str]) -> list[_Finding]:
     return [_Finding(places[each.start], places[each.end - 1] + 1, each.kind) for each in found]
 
 
+_SHORT = 56
+"""Characters of most names and values in data. A bot's token is longer, so a letter alone is no sign of one here."""
+
+_SIGN_OF_SECRET = re.compile(
+    "|".join(map(re.escape, sorted({*_SECRETS.words(), *WORDS_OF_NAMES, "-----begin"} - {"m", "n", "o", ":", "value"})))
+    + r"""|:(?:\d{1,5}|\*):|value["']"""
+)
+"""What a short text with a credential has in it, in lower case."""
+
+_SIGN_OF_PERSON = re.compile(r"[@+]|(?a:\d(?:[ -]?\d){12}|[A-Z]{2}\d\d)")
+
+
 def _find_visible(text: str, classes: Collection[str]) -> list[_Finding]:
-    exact, lowered = mark_text(text), text.lower()
+    lowered = text.lower()
+    secrets, personal = RedactionClass.SECRETS in classes, RedactionClass.PII in classes
+    if len(text) < _SHORT:
+        # Data may have tens of thousands of names, and nearly all hold nothing.
+        secrets = secrets and _SIGN_OF_SECRET.search(lowered) is not None
+        personal = personal and _SIGN_OF_PERSON.search(text) is not None
+        if not (secrets or personal):
+            return []
+    exact = mark_text(text)
     folded = exact if lowered == text else mark_text(lowered)
     findings: list[_Finding] = []
-    if RedactionClass.SECRETS in classes:
+    if secrets:
         findings += _find_private_keys(text)
         findings += _find_patterns(_SECRETS, text, exact, folded)
         words = find_words(text, folded)
         findings += [_Finding(start, end, "password") for start, end in find_named(text, words)]
         findings += [_Finding(start, end, kind) for start, end, kind in find_columns(text, words)]
-    if RedactionClass.PII in classes:
+    if personal:
         findings += _find_patterns(_PERSONAL, text, exact, folded)
         findings += _find_numbers("card-number", _CARD, _longest_card, text)
         findings += _find_numbers("iban", _IBAN, _longest_iban, text)

@@ -46,6 +46,10 @@ class PatternSet:
             for marker in pattern.markers:
                 self._by_rarest.setdefault(marker.rarest, set()).add(place)
 
+    def words(self) -> set[str]:
+        """The words of all markers, in lower case."""
+        return {marker.word.lower() for pattern in self._patterns for marker in pattern.markers}
+
     def occurring_in(self, exact: MarkedText, folded: MarkedText) -> Iterator[SecretPattern]:
         """Those with a marker in a text, which is given as it is and in lower case."""
         # A character is found in a string much faster than a set is made of all the string's characters.

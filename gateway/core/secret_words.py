@@ -14,7 +14,7 @@ _SECRET: Final = re.compile(
     r"|\bpins?\b|\bpin ?code"
     r"|(?:one time|verification|recovery|security|login|sign in|auth(?:entication|orization)?|2 ?fa|mfa|sms) ?(?:code|phrase)"
     r"|seed phrase|\bmnemonic\b|\bcv[vc]2?\b|card n(?:umber|o)\b|credit card|kreditkarte|\bssn\b|social security"
-    r"|wachtwoord|adgangskode|\bpassord|\blosenord|\bhaslo\b|\bheslo\b|salasana|\bsifre|geheimnis|zugangsdaten"
+    r"|wachtwoord|adgangskode|\bpassord|\blosenord|\bhaslo\b|\bheslo\b|salasana|\bsifre|geheimnis|(?:zugangs|anmelde|login)daten|\bparola\b"
     # Without accents too: Russian, Bulgarian; Chinese; Japanese; Korean, whose syllables come apart.
     "|\u043f\u0430\u0440\u043e\u043b|\u5bc6\u7801|\u5bc6\u78bc|\u30cf\u30b9\u30ef\u30fc\u30c8|\u6697\u8a3c\u756a\u53f7"
     "|\u1107\u1175\u1106\u1175\u11af\u1107\u1165\u11ab\u1112\u1169"

@@ -16,7 +16,7 @@ from gateway.core.errors import GatewayError, ToolFailed
 from gateway.core.gate import Refuse
 from gateway.core.ledger import CallSubject, ErasureReason, LateResultDiscarded, RecordsErased
 from gateway.core.model import ToolOutput, ToolRequest
-from gateway.core.redaction import cap_text, redact_text
+from gateway.core.redaction import cap_text, redact_text, weighs_more
 from gateway.core.results import PresentedOutput, digest_of_output, present_output, redact_output, refused_result
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.calls import InFlightCall, cancelled_while_it_ran
@@ -264,8 +264,8 @@ async def present(
         if judged.obligations.max_result_bytes is not None:
             # Whoever bounds what a result may release has not let images out beside it.
             ran = replace(ran, attached=())
-        # Nobody else may have to wait for a long text.
-        long = len(ran.text) > REDACTED_AT_ONCE
+        # Nobody else may have to wait for a long text, nor for data of many names beside a short one.
+        long = len(ran.text) > REDACTED_AT_ONCE or weighs_more(ran.structured, REDACTED_AT_ONCE)
         redacted = await asyncio.to_thread(redact_output, ran, judged.redact) if long else redact_output(ran, judged.redact)
         return present_output(call_id, checked.spec, redacted, receipt_id=receipt_id, duration_ms=elapsed, cap=cap, keep=keep)
     ran = _own_words(ran, checked, judged) if said else replace(ran, message=_clean(ran.message, checked, judged))

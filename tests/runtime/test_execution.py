@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import threading
+from collections.abc import Collection, Mapping
 
 import pytest
 
 from gateway.core.canonical import Json
 from gateway.core.errors import ToolFailed
 from gateway.core.model import ToolOutput, ToolSpec
+from gateway.core.results import RedactedOutput, redact_output
 from gateway.core.vocabulary import Outcome, Reason
+from gateway.runtime import execution
 from gateway.runtime.ports import ToolContext
 from tests.fakes.toolbox import CountingToolbox
 from tests.runtime.conftest import PATIENCE, Stage
@@ -65,3 +68,31 @@ async def test_a_tool_that_nobody_waits_for_any_more_is_told_and_stopped(
         await asyncio.wait({call})
         await stopped.wait()
     assert [context.cancelled.is_set() for context in contexts] == [True]
+
+
+@pytest.mark.parametrize(
+    ("output", "aside"),
+    [
+        (ToolOutput("short", {"a": "b"}), False),
+        (ToolOutput("long " * 20_000, None), True),
+        (ToolOutput("short", {f"name {number}": "x" for number in range(1_000)}), True),
+    ],
+    ids=["little", "a long text", "much data beside a short text"],
+)
+async def test_case_270_nobody_else_waits_while_much_is_redacted(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, output: ToolOutput, aside: bool
+) -> None:
+    threads: list[bool] = []
+
+    async def give(self: CountingToolbox, spec: ToolSpec, arguments: Mapping[str, Json], context: ToolContext) -> ToolOutput:
+        return output
+
+    def redact(output: ToolOutput, classes: Collection[str]) -> RedactedOutput:
+        threads.append(threading.current_thread() is not threading.main_thread())
+        return redact_output(output, classes)
+
+    monkeypatch.setattr(CountingToolbox, "execute", give)
+    monkeypatch.setattr(execution, "redact_output", redact)
+    await stage.begin()
+    assert (await stage.invoke(stage.propose("look"))).result.outcome is Outcome.OK
+    assert threads == [aside]
