@@ -14,6 +14,7 @@ from typing import IO
 import click
 
 from gateway.adapters.anchoring.evidence import read_evidence
+from gateway.adapters.storage.accounts import read_proven_list
 from gateway.adapters.storage.exports import examine_export
 from gateway.adapters.storage.inspection import examine, open_stored_log
 from gateway.adapters.storage.keys import known_keys
@@ -168,10 +169,10 @@ def show(
     *,
     as_json: bool,
 ) -> None:
-    """List what happened, newest first."""
+    """List what happened, newest first, from records that are still what was signed."""
     query = AuditQuery(principal_id=principal, conversation_id=conversation, event=event, tool=tool, outcome=outcome, limit=limit)
     with open_stored_log(_state_folder(state)) as stored:
-        rows = stored.rows(query)
+        rows = read_proven_list(stored, query)
     for row in rows:
         click.echo(_whole(row) if as_json else _line(row))
     if not rows and not as_json:

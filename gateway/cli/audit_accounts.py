@@ -16,7 +16,6 @@ import click
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.storage.accounts import (
     find_calls,
-    read_conversation,
     read_offers,
     read_proven_conversation,
     read_request,
@@ -77,7 +76,7 @@ def replay(conversation: str, state: Path | None, *, as_json: bool) -> None:
     Nothing is run and nobody is asked. Exit status: 0 when no decision comes out differently, 1 when one does.
     """
     with _open(state) as stored:
-        rows = _require_some(read_conversation(stored, conversation), conversation)
+        rows = _require_some(read_proven_conversation(stored, conversation), conversation)
         digests = {row.body["snapshotDigest"] for row in rows if row.body.get("snapshotDigest") is not None}
         decided = replay_conversation(rows, read_offers(stored.connection, digests), RecordedPolicies.of(stored))
     found = Counter(each.finding for each in decided)

@@ -13,6 +13,16 @@ from gateway.core.errors import LedgerDamaged, Misconfigured
 from gateway.core.merkle import leaf_hash
 from tests.cli.audit_command import audit, edit
 
+TELLING = [
+    ("explain", "call-write"),
+    ("compare", "cnv_1", "cnv_1"),
+    ("replay", "cnv_1"),
+    ("show",),
+    ("show", "--json"),
+    ("show", "--conversation", "cnv_1", "--tool", "write_file"),
+]
+"""Commands that tell what records say, of which the fifteenth is one."""
+
 
 @pytest.mark.parametrize(
     ("change", "told"),
@@ -26,7 +36,7 @@ from tests.cli.audit_command import audit, edit
         ),
     ],
 )
-@pytest.mark.parametrize("asked", [("explain", "call-write"), ("compare", "cnv_1", "cnv_1")])
+@pytest.mark.parametrize("asked", TELLING)
 def test_a_record_that_was_changed_is_named_instead_of_told(state: Path, asked: tuple[str, ...], change: str, told: str) -> None:
     edit(state, f"UPDATE leaves SET {change} WHERE position = 14")
     refused = audit(*asked, "--state", state)
@@ -35,15 +45,42 @@ def test_a_record_that_was_changed_is_named_instead_of_told(state: Path, asked: 
     assert refused.output == ""
 
 
-def test_a_record_that_was_hashed_again_is_not_told_either(state: Path) -> None:
+@pytest.mark.parametrize("asked", TELLING)
+def test_a_record_that_was_hashed_again_is_not_told_either(state: Path, asked: tuple[str, ...]) -> None:
     with open_stored_log(state) as stored:
         body = next(row.body for row in read_rows(stored.connection, [14]))
     forged = json.dumps({**body, "decision": "auto"}, separators=(",", ":"), sort_keys=True)
     written, hashed = forged.replace(":", "\\:"), leaf_hash(forged.encode()).hex()
     edit(state, f"UPDATE leaves SET body = '{written}', hash = x'{hashed}' WHERE position = 14")
-    refused = audit("explain", "call-write", "--state", state)
+    refused = audit(*asked, "--state", state)
     assert isinstance(refused.exception, LedgerDamaged)
     assert "not those that the newest checkpoint signed" in str(refused.exception)
+    assert refused.output == ""
+
+
+def test_nothing_matches_only_where_no_record_was_changed(state: Path) -> None:
+    asked = ("show", "--state", state, "--outcome", "executionError")
+    assert "executionError" in audit(*asked).output
+    edit(state, "UPDATE leaves SET body = replace(body, 'executionError', 'cancelled')")
+    refused = audit(*asked)
+    assert isinstance(refused.exception, LedgerDamaged)
+    assert "of the audit log was changed" in str(refused.exception)
+
+
+@pytest.mark.parametrize("asked", [("show",), ("show", "--limit", "1"), ("show", "--outcome", "cancelled")])
+def test_a_list_is_not_shown_of_a_log_whose_end_was_cut_off(state: Path, asked: tuple[str, ...]) -> None:
+    edit(state, "DELETE FROM leaves WHERE position > 30")
+    refused = audit(*asked, "--state", state)
+    assert isinstance(refused.exception, LedgerDamaged)
+    assert "`countersign audit verify` says more" in str(refused.exception)
+    assert refused.output == ""
+
+
+def test_decisions_are_not_made_again_from_tools_that_were_changed(state: Path) -> None:
+    edit(state, "UPDATE descriptors SET body = replace(body, 'write_file', 'erase_file')")
+    refused = audit("replay", "cnv_1", "--state", state)
+    assert isinstance(refused.exception, LedgerDamaged)
+    assert "the snapshot `" in str(refused.exception)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from gateway.adapters.storage.accounts import read_conversation, read_offers
+from gateway.adapters.storage.accounts import read_offers, read_rows
 from gateway.adapters.storage.inspection import open_stored_log
 from gateway.policy_records import RecordedPolicies
 from gateway.runtime.audit_replay import Repetition, replay_conversation
@@ -165,7 +165,7 @@ async def test_a_record_that_says_otherwise_than_its_inputs_is_noticed(
 ) -> None:
     scene, turn, _ = told
     with open_stored_log(forge(scene, tmp_path / "forged", change)) as stored:
-        rows = read_conversation(stored, turn.conversation_id)
+        rows = read_rows(stored.connection, stored.places.of_conversation(turn.conversation_id))
         digests = {row.body["snapshotDigest"] for row in rows if row.body.get("snapshotDigest") is not None}
         decided = replay_conversation(rows, read_offers(stored.connection, digests), RecordedPolicies.of(stored))
     assert call in {each.call_id for each in decided if each.finding is Repetition.DIFFERENT}

@@ -10,12 +10,16 @@ from sqlalchemy import Connection, bindparam, select
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.inspection import StoredLog
-from gateway.adapters.storage.log import read_compact_snapshot, read_descriptors
+from gateway.adapters.storage.log import ADVICE, last_position, read_compact_snapshot, read_descriptors
 from gateway.adapters.storage.projections.audit import read_audit_row
+from gateway.adapters.storage.projections.turns import restore_snapshot
 from gateway.adapters.storage.proven import require_proven, require_unchanged
+from gateway.core.canonical import digest
+from gateway.core.errors import LedgerDamaged
 from gateway.core.invariants import OfferedTool
+from gateway.core.merkle_tiles import WIDTH
 from gateway.core.vocabulary import Role
-from gateway.runtime.ports import AuditRow
+from gateway.runtime.ports import AuditQuery, AuditRow
 
 _AT_ONCE: Final = 500
 """Records that are asked for in one statement."""
@@ -41,25 +45,30 @@ def find_calls(connection: Connection, call_id: str, conversation_id: str | None
     return [CallPlace(row.conversation_id, row.call_id) for row in connection.execute(chosen)]
 
 
-def read_conversation(stored: StoredLog, conversation_id: str) -> Sequence[AuditRow]:
-    """All records of a conversation, and those of the gateway's starts and policies, oldest first. Empty for an id that no record
-    names."""
-    return _read_conversation(stored, conversation_id, stored.places.of_conversation(conversation_id))
-
-
 def read_proven_conversation(stored: StoredLog, conversation_id: str) -> Sequence[AuditRow]:
-    """The same, each of which is under the newest checkpoint. Raises LedgerDamaged, which names the record that is not."""
+    """All records of a conversation, and those of the gateway's starts and policies, oldest first, each under the newest
+    checkpoint. Empty for an id that no record names. Raises LedgerDamaged, which names the record that is not."""
     places = stored.places.of_conversation(conversation_id)
     # Before any is left out for what it says now, which may be what was changed: also those that were found by what they say.
     require_unchanged(stored, stored.places.written)
     require_proven(stored, places)
-    return _read_conversation(stored, conversation_id, places)
-
-
-def _read_conversation(stored: StoredLog, conversation_id: str, places: Sequence[int]) -> Sequence[AuditRow]:
     rows = read_rows(stored.connection, places)
     rows = [row for row in rows if row.body.get("conversationId") in (None, conversation_id)]
     return rows if any(row.body.get("conversationId") == conversation_id for row in rows) else []
+
+
+def read_proven_list(stored: StoredLog, query: AuditQuery) -> Sequence[AuditRow]:
+    """What matches, newest first, under the newest checkpoint as all records are that were passed over for it: one that was
+    changed may be one that matched. Raises LedgerDamaged, which names the record."""
+    last = last_position(stored.connection)
+    if last is None and stored.newest_note() is None:
+        return []
+    rows = stored.rows(query)
+    first = rows[-1].index if len(rows) == query.limit else 0
+    require_unchanged(stored, first)
+    # One record shows all that are under its tile.
+    require_proven(stored, [*(row.index for row in rows), *range(first, last or 0, WIDTH), last or 0])
+    return rows
 
 
 def read_rows(connection: Connection, positions: Sequence[int]) -> Sequence[AuditRow]:
@@ -72,14 +81,18 @@ def read_rows(connection: Connection, positions: Sequence[int]) -> Sequence[Audi
 
 
 def read_offers(connection: Connection, digests: Collection[str]) -> Mapping[str, Mapping[str, OfferedTool]]:
-    """What the snapshots of these digests offered, by tool name."""
-    names = {digest: str(body.get("name")) for digest, body in read_descriptors(connection).items()}
+    """What the snapshots of these digests offered, by tool name. Raises LedgerDamaged for one that its digest does not fit."""
+    descriptors = read_descriptors(connection)
+    names = {each: str(body.get("name")) for each, body in descriptors.items()}
     found: dict[str, Mapping[str, OfferedTool]] = {}
-    for digest in digests:
-        row = connection.execute(select(t.snapshots).where(t.snapshots.c.digest == digest)).first()
+    for named in digests:
+        row = connection.execute(select(t.snapshots).where(t.snapshots.c.digest == named)).first()
         if row is not None:
-            tools: list[tuple[str, str]] = read_compact_snapshot(row)[1]["tools"]
-            found[digest] = {names[each]: OfferedTool(each, permission) for each, permission in tools if each in names}
+            body = read_compact_snapshot(row)[1]
+            if digest(restore_snapshot(body, descriptors)) != named:
+                raise LedgerDamaged(f"the snapshot `{named}` was changed; {ADVICE}")
+            tools: list[tuple[str, str]] = body["tools"]
+            found[named] = {names[each]: OfferedTool(each, permission) for each, permission in tools}
     return found
 
 
