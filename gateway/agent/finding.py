@@ -114,6 +114,13 @@ _FOLDER: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _PLAIN: Final = frozenset((*VOCABULARY.light_words, *VOCABULARY.common_terms, *VOCABULARY.content_verbs, *VOCABULARY.articles))
+_WEAK_WORDS: Final = (
+    *(*VOCABULARY.search_verbs, *VOCABULARY.asking_words, *VOCABULARY.content_verbs, *VOCABULARY.looking_verbs),
+    *(*VOCABULARY.cues, *VOCABULARY.no_folders),
+)
+_WEAK: Final = frozenset(map(stem, _WEAK_WORDS))
+"""Words that ask, and that no file has for that: "tells", "wants", "look"."""
+
 _MOST_DESCRIBED: Final = 12
 """Words of a description that is looked for by one of them."""
 
@@ -301,7 +308,7 @@ def shorter_queries(query: str) -> list[str]:
     found = [(word, _OWNED.sub("", word.bare)) for word in words_of(query)]
     words = [bare for _, bare in found]
     names = {bare for word, bare in found if query[word.start : word.end][:1].isupper()}
-    telling = [word for word in words if len(stem(word)) > 2 and word not in _PLAIN]
+    telling = [word for word in words if len(stem(word)) > 2 and word not in _PLAIN and stem(word) not in _WEAK]
     return sorted(telling, key=lambda word: (word not in names, -len(word))) if len(words) > 1 else []
 
 

@@ -126,6 +126,17 @@ const PLAIN: ReadonlySet<string> = new Set([
   ...vocabulary.contentVerbs,
   ...vocabulary.articles,
 ]);
+/** Words that ask, and that no file has for that: "tells", "wants", "look". */
+const WEAK: ReadonlySet<string> = new Set(
+  [
+    ...vocabulary.searchVerbs,
+    ...vocabulary.askingWords,
+    ...vocabulary.contentVerbs,
+    ...vocabulary.lookingVerbs,
+    ...vocabulary.cues,
+    ...vocabulary.noFolders,
+  ].map(stem),
+);
 const OF_FILES: ReadonlySet<string> = new Set([...vocabulary.folderNouns, ...vocabulary.documentNouns]);
 /** Letters that stand in too many names. */
 const SHORT = 2;
@@ -297,7 +308,7 @@ export function shorterQueries(query: string): string[] {
   const words = wordsOf(query);
   const isName = ({ start }: Word) => /^\p{Lu}/u.test(query.slice(start));
   const owned = words.map((word) => ({ ...word, bare: word.bare.replace(OWNED, "") }));
-  const telling = owned.filter(({ bare }) => stem(bare).length > 2 && !PLAIN.has(bare));
+  const telling = owned.filter(({ bare }) => stem(bare).length > 2 && !PLAIN.has(bare) && !WEAK.has(stem(bare)));
   const ranked = telling.toSorted(
     (one, other) => Number(isName(other)) - Number(isName(one)) || other.bare.length - one.bare.length,
   );
