@@ -1,5 +1,5 @@
-"""What an answer says that nothing shown bears out: a number, a file, a quotation or a name that stands in no result, in
-nothing the person said and in no call of the turn.
+"""What an answer says that nothing shown bears out: a number, a file, a quotation, a name or a reason that stands in no result,
+in nothing the person said and in no call of the turn.
 
 A small model fills what it did not find with what its examples say. Numbers that code can work out of the results are borne out:
 a count of lines, a sum or a mean of numbers that stand below each other, all of them or those of rows with a word in common, and
@@ -15,17 +15,18 @@ from itertools import combinations, pairwise
 from typing import Final
 
 from gateway.agent.acts import bare_thing, is_thing
+from gateway.agent.browser import trim
 from gateway.agent.passages import lines_of
 from gateway.agent.quantities import Quantity, WrittenNumber, add, as_written, divide, numbers_in, read_quantities
 from gateway.agent.ranking import stem, terms_in
 from gateway.agent.sentences import sentences_of
-from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.words import QUOTED, words_of
 
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,:][0-9]+)*")
 _GROUPED: Final = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{3})+")
-_PARTED: Final = re.compile(r"[\t|;]|,(?=[^ ])(?![0-9]{3}(?![0-9]))")
-"""What parts the cells of a row. A comma before three digits is one of thousands."""
+_PARTED: Final = re.compile(r"[\t|;]|,(?=[^ ])(?!(?<=[0-9],)[0-9]{3}(?![0-9]))")
+"""What parts the cells of a row. A comma between a digit and three more is one of thousands."""
 
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _OWNED: Final = re.compile(r"['’]s?\Z")
@@ -38,6 +39,9 @@ _THE: Final = frozenset(VOCABULARY.plural_articles)
 _MONTHS: Final = {stem(name): str(number) for number, names in enumerate(VOCABULARY.months, 1) for name in names}
 _TITLES: Final = frozenset(map(stem, (*VOCABULARY.titles, *VOCABULARY.currency_words, *VOCABULARY.currency_codes)))
 _CAPITALISING: Final = frozenset(VOCABULARY.capitalising_words)
+_LIGHT: Final = frozenset(term for word in VOCABULARY.light_words for term in terms_in(word))
+_NEGATIONS: Final = frozenset(VOCABULARY.negations)
+_REASON: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.reason_links)}) ([^.;!?\n]+)", re.IGNORECASE | re.ASCII)
 _SHORTEST_NAME: Final = 2
 _MOST_AMOUNTS: Final = 12
 """Of more, nearly every number is what some two come to."""
@@ -58,6 +62,7 @@ def unsupported_in(text: str, sources: Sequence[str]) -> list[str]:
         *_things_missing(named, sources),
         *_numbers_missing(plain, sources),
         *_names_missing(plain, sources),
+        *_reasons_missing(text, sources),
     ]
     return list(dict.fromkeys(missing))
 
@@ -73,7 +78,7 @@ def _things_missing(named: Sequence[str], sources: Sequence[str]) -> Iterator[st
 
 
 def _numbers_missing(text: str, sources: Sequence[str]) -> Iterator[str]:
-    written: list[str] = _NUMBER.findall(text)
+    written = written_numbers(text)
     said = [word.bare for word in words_of(text)]
     counted = [word for before, word in pairwise(["", *said]) if word in _COUNTS and before not in _THE]
     if not written and not counted:
@@ -83,8 +88,8 @@ def _numbers_missing(text: str, sources: Sequence[str]) -> Iterator[str]:
     words = {word.bare for source in sources for word in words_of(source)}
     held |= {number for word, number in _NUMBER_WORDS.items() if word in words}
     held |= {number for month, number in _MONTHS.items() if month in terms}
-    held |= _reckoned(sources)
-    yield from (each for each in written if _plain(each) not in held)
+    held |= reckoned_of(sources)
+    yield from (each for each in written if plain_number(each) not in held)
     yield from (each for each in counted if _COUNTS[each] not in held)
 
 
@@ -107,17 +112,37 @@ def _names_missing(text: str, sources: Sequence[str]) -> Iterator[str]:
                 yield name
 
 
+def _reasons_missing(text: str, sources: Sequence[str]) -> Iterator[str]:
+    """Reasons of which no source says the half. That something is not there is one that no result says."""
+    held = {term for source in sources for term in terms_in(source)}
+    for found in _REASON.finditer(text):
+        terms = set(terms_in(found[1])) - _LIGHT
+        is_denial = any(word.bare in _NEGATIONS or word.bare.endswith(("n't", "n’t")) for word in words_of(found[1]))
+        if not is_denial and 2 * len(terms - held) > len(terms):
+            yield trim(found[0])
+
+
 def _numbers_of(sources: Sequence[str]) -> set[str]:
     """The numbers that are written, those side by side in a row too."""
-    found: list[str] = [number for source in sources for number in _NUMBER.findall(source)]
-    return {_plain(part) for number in found for part in (number, *number.split(","))}
+    found = [number for source in sources for number in written_numbers(source)]
+    return {plain_number(part) for number in found for part in (number, *number.split(","))}
+
+
+def written_numbers(text: str) -> list[str]:
+    """The numbers in a text, as they are written."""
+    return _NUMBER.findall(text)
+
+
+def cells_in(line: str) -> list[str]:
+    """The cells of a row; a line that is none as it is."""
+    return _PARTED.split(line)
 
 
 def _flat(text: str) -> str:
     return " ".join(word.bare for word in words_of(text))
 
 
-def _plain(number: str) -> str:
+def plain_number(number: str) -> str:
     """A number without separators of thousands, without a nought that says nothing, and with a point before its decimals."""
     if _GROUPED.fullmatch(number):
         return re.sub("[.,]", "", number).lstrip("0") or "0"
@@ -132,7 +157,7 @@ def _plain(number: str) -> str:
 # ── what can be worked out ──
 
 
-def _reckoned(sources: Iterable[str]) -> set[str]:
+def reckoned_of(sources: Iterable[str]) -> set[str]:
     """The numbers that code can work out of these texts."""
     found: set[str] = set()
     amounts: list[WrittenNumber] = []
@@ -141,7 +166,7 @@ def _reckoned(sources: Iterable[str]) -> set[str]:
         found |= _counts_in(lines)
         columns: dict[tuple[int, str], list[WrittenNumber]] = {}
         for line in lines:
-            numbers = [number for cell in _PARTED.split(line) for number in numbers_in(cell)]
+            numbers = [number for cell in cells_in(line) for number in numbers_in(cell)]
             amounts += [each for each in numbers if each.unit or not each.digits.isdigit()]
             for place, number in enumerate(numbers):
                 for group in ("", *dict.fromkeys(terms_in(line))):
@@ -166,7 +191,7 @@ def _sums_of(column: Sequence[WrittenNumber]) -> set[str]:
     if read is None or len(column) < 2:
         return set()
     total = add(read[0])
-    return {_plain(as_written(total)), _plain(as_written(divide(total, len(column))[0]))}
+    return {plain_number(as_written(total)), plain_number(as_written(divide(total, len(column))[0]))}
 
 
 def _pairs_of(amounts: Sequence[WrittenNumber]) -> set[str]:
@@ -178,4 +203,4 @@ def _pairs_of(amounts: Sequence[WrittenNumber]) -> set[str]:
     pairs = list(combinations(read[0], 2))
     results = [add([one, other]) for one, other in pairs]
     results += [add([one, Quantity(-other.units, other.scale)]) for one, other in pairs]
-    return {_plain(as_written(Quantity(abs(each.units), each.scale))) for each in results}
+    return {plain_number(as_written(Quantity(abs(each.units), each.scale))) for each in results}

@@ -14,7 +14,6 @@ from typing import Final
 
 from gateway.agent.action_schema import action_schema
 from gateway.agent.asked import is_asked_for
-from gateway.agent.borne_out import unsupported_in
 from gateway.agent.budget import fit_messages, tokens_of, tokens_of_prompt
 from gateway.agent.candidates import examples_in, select
 from gateway.agent.carried_step import carry_on, direct_on
@@ -39,7 +38,7 @@ from gateway.agent.repair import MAX_REPAIRS
 from gateway.agent.routing import past_of
 from gateway.agent.separate import separate_wishes
 from gateway.agent.shares import share_room
-from gateway.agent.supporting import correction_of, passage_of, sources_of
+from gateway.agent.supporting import AnswerFault, correction_of, fault_of, passage_of
 from gateway.agent.turn_progress import StuckReason, TurnProgress, is_looping, is_mistake, is_repeat, progress_of
 
 PROMPT_MARGIN: Final = LIMITS.json_lane_margin
@@ -73,10 +72,10 @@ async def chained_lane(lane: LaneInput) -> LaneStep:
     able = said_tools(state.message, offered(lane.tools), lane.words)
     tools = select(state.message, able, examples_in(lane.words))
     chosen = await _ask(lane, state, tools, can_call=bool(tools))
-    if isinstance(chosen, AnswerStep) and (missing := _unsupported(lane, state, chosen.text)):
+    if isinstance(chosen, AnswerStep) and (fault := _fault(lane, state, chosen.text)) is not None:
         lane.observer.faulted("it says what no result does")
         lane.listener.discarded()
-        told = correction_of(chosen.text, missing, lane.words)
+        told = correction_of(chosen.text, fault, lane.words)
         chosen = await _ask(lane, state, tools, can_call=bool(tools), closing=told)
     if isinstance(chosen, ProposedCall):
         # A model that has read the file in this turn may well write all of it, with the addition.
@@ -87,16 +86,15 @@ async def chained_lane(lane: LaneInput) -> LaneStep:
             return CallsStep([proposal])
         lane.observer.faulted("it asks for what is done, or for what nobody asked")
         chosen = await _ask(lane, state, tools, can_call=False)
-    if isinstance(chosen, AnswerStep) and _unsupported(lane, state, chosen.text):
+    if isinstance(chosen, AnswerStep) and _fault(lane, state, chosen.text) is not None:
         lane.observer.faulted("it says again what no result does")
         lane.listener.discarded()
         return AnswerStep(passage_of(state.message, state.closed, lane.copy))
     return StuckStep(StuckReason.REPEATED) if isinstance(chosen, ProposedCall) else chosen
 
 
-def _unsupported(lane: LaneInput, state: TurnProgress, text: str) -> list[str]:
-    """What an answer says that neither a result, the person nor a call does. Where nothing was called it may be of the world."""
-    return unsupported_in(text, sources_of(lane.messages, lane.tools)) if state.closed else []
+def _fault(lane: LaneInput, state: TurnProgress, text: str) -> AnswerFault | None:
+    return fault_of(text, state.message, lane.messages, state.closed, lane.tools)
 
 
 def _is_last_mistake(message: ToolMessage, state: TurnProgress) -> bool:

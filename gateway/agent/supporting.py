@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from gateway.agent.answers import show_closest, source_of
+from gateway.agent.borne_out import unsupported_in
 from gateway.agent.browser import as_json
 from gateway.agent.copy import Copy
 from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage
+from gateway.agent.placed_values import values_elsewhere
 from gateway.agent.ports import ChatMessage
 from gateway.agent.provenance import describe_observation, neutralise
 from gateway.agent.ranking import terms_in
@@ -31,10 +34,32 @@ def sources_of(messages: Sequence[Message], tools: Sequence[Tool]) -> list[str]:
     return [*said, *(tool["name"] for tool in tools)]
 
 
-def correction_of(answer: str, missing: Sequence[str], words: Mapping[str, Any]) -> list[ChatMessage]:
-    """The answer as the model gave it, and what of it stands nowhere. `words` is prompts.json."""
-    what = ", ".join(neutralise(each) for each in missing[:_MOST_NAMED])
-    told = fill(words["chained"]["unsupported"], {"what": what}.get)
+@dataclass(frozen=True, slots=True)
+class AnswerFault:
+    """What is wrong with an answer: `says` of it stand nowhere, or only of something else. `name` is that of the sentence in
+    prompts.json with which a model is told."""
+
+    name: str
+    says: Sequence[str]
+
+
+def fault_of(
+    answer: str, question: str, messages: Sequence[Message], closed: Sequence[ToolMessage], tools: Sequence[Tool]
+) -> AnswerFault | None:
+    """What an answer says that neither a result, the person nor a call does, or the results of something else alone. Where
+    nothing was called it may be of the world."""
+    if not closed:
+        return None
+    if missing := unsupported_in(answer, sources_of(messages, tools)):
+        return AnswerFault("unsupported", missing)
+    elsewhere = values_elsewhere(answer, question, closed)
+    return AnswerFault("elsewhere", elsewhere) if elsewhere else None
+
+
+def correction_of(answer: str, fault: AnswerFault, words: Mapping[str, Any]) -> list[ChatMessage]:
+    """The answer as the model gave it, and what is wrong with it. `words` is prompts.json."""
+    what = ", ".join(neutralise(each) for each in fault.says[:_MOST_NAMED])
+    told = fill(words["chained"][fault.name], {"what": what}.get)
     return [{"role": "assistant", "content": as_json({"answer": neutralise(answer)})}, {"role": "user", "content": told}]
 
 

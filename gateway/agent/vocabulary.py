@@ -253,6 +253,7 @@ class LoopVocabulary:
     capitalising_words: _Words
     taking_words: _Words
     having_verbs: _Words
+    reason_links: _Words
 
 
 VOCABULARY: Final = LoopVocabulary(**loop_fields("vocabulary"))

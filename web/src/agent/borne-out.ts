@@ -3,20 +3,20 @@ import { linesOf } from "./passages.ts";
 import { add, asWritten, divide, numbersIn, type Quantity, readQuantities, type WrittenNumber } from "./quantities.ts";
 import { stem, termsIn } from "./ranking.ts";
 import { sentencesOf } from "./sentences.ts";
-import { vocabulary } from "./vocabulary.ts";
+import { anyOf, vocabulary } from "./vocabulary.ts";
 import { QUOTED, wordsOf } from "./words.ts";
 
 /*
- * What an answer says that nothing shown bears out: a number, a file, a quotation or a name that stands in no result, in nothing the
- * person said and in no call of the turn. A small model fills what it did not find with what its examples say. Numbers that code can
+ * What an answer says that nothing shown bears out: a number, a file, a quotation, a name or a reason that stands in no result, in
+ * nothing the person said and in no call of the turn. A small model fills what it did not find with what its examples say. Numbers that code can
  * work out of the results are borne out: a count of lines, a sum or a mean of numbers that stand below each other, all of them or
  * those of rows with a word in common, and what two amounts come to together or differ by.
  */
 
 const NUMBER = /[0-9]+(?:[.,:][0-9]+)*/g;
 const GROUPED = /^[0-9]{1,3}(?:[.,][0-9]{3})+$/;
-/** What parts the cells of a row. A comma before three digits is one of thousands. */
-const PARTED = /[\t|;]|,(?=[^ ])(?![0-9]{3}(?![0-9]))/;
+/** What parts the cells of a row. A comma between a digit and three more is one of thousands. */
+const PARTED = /[\t|;]|,(?=[^ ])(?!(?<=[0-9],)[0-9]{3}(?![0-9]))/;
 const LETTER = /\p{L}/u;
 const OWNED = /['’]s?$/;
 const STARTS = /[:*•>–—-]$/;
@@ -29,6 +29,9 @@ const TITLES: ReadonlySet<string> = new Set(
   [...vocabulary.titles, ...Object.keys(vocabulary.currencyWords), ...vocabulary.currencyCodes].map(stem),
 );
 const CAPITALISING: ReadonlySet<string> = new Set(vocabulary.capitalisingWords);
+const LIGHT: ReadonlySet<string> = new Set(vocabulary.lightWords.flatMap(termsIn));
+const NEGATIONS: ReadonlySet<string> = new Set(vocabulary.negations);
+const REASON = new RegExp(`\\b(?:${anyOf(vocabulary.reasonLinks)}) ([^.;!?\\n]+)`, "gi");
 const SHORTEST_NAME = 2;
 /** Of more, nearly every number is what some two come to. */
 const MOST_AMOUNTS = 12;
@@ -48,6 +51,7 @@ export function unsupportedIn(text: string, sources: readonly string[]): string[
     ...named.filter((each) => !written.includes(lastOf(each.toLowerCase()))),
     ...numbersMissing(plain, sources),
     ...namesMissing(plain, sources),
+    ...reasonsMissing(text, sources),
   ];
   return [...new Set(missing)];
 }
@@ -57,7 +61,7 @@ function lastOf(path: string): string {
 }
 
 function numbersMissing(text: string, sources: readonly string[]): string[] {
-  const written: string[] = text.match(NUMBER) ?? [];
+  const written = writtenNumbers(text);
   const bare = wordsOf(text).map((word) => word.bare);
   const counted = bare.filter((word, at) => COUNTS.has(word) && !THE.has(bare[at - 1] ?? ""));
   if (written.length === 0 && counted.length === 0) return [];
@@ -68,10 +72,10 @@ function numbersMissing(text: string, sources: readonly string[]): string[] {
     "1",
     ...NUMBER_WORDS.flatMap(([word, number]) => (words.has(word) ? [number] : [])),
     ...MONTHS.flatMap(([month, number]) => (terms.has(month) ? [number] : [])),
-    ...reckoned(sources),
+    ...reckonedOf(sources),
   ]);
   return [
-    ...written.filter((each) => !held.has(plainOf(each))),
+    ...written.filter((each) => !held.has(plainNumber(each))),
     ...counted.filter((each) => !held.has(COUNTS.get(each) as string)),
   ];
 }
@@ -98,10 +102,30 @@ function namesMissing(text: string, sources: readonly string[]): string[] {
   return missing;
 }
 
+/** Reasons of which no source says the half. That something is not there is one that no result says. */
+function reasonsMissing(text: string, sources: readonly string[]): string[] {
+  const held = new Set(sources.flatMap(termsIn));
+  return [...text.matchAll(REASON)].flatMap(([whole, reason = ""]) => {
+    const terms = [...new Set(termsIn(reason))].filter((term) => !LIGHT.has(term));
+    const isDenial = wordsOf(reason).some(({ bare }) => NEGATIONS.has(bare) || /n['’]t$/.test(bare));
+    return !isDenial && 2 * terms.filter((term) => !held.has(term)).length > terms.length ? [whole.trim()] : [];
+  });
+}
+
 /** The numbers that are written, those side by side in a row too. */
 function numbersOf(sources: readonly string[]): Set<string> {
-  const found = sources.flatMap((source) => source.match(NUMBER) ?? []);
-  return new Set(found.flatMap((number) => [number, ...number.split(",")]).map(plainOf));
+  const found = sources.flatMap(writtenNumbers);
+  return new Set(found.flatMap((number) => [number, ...number.split(",")]).map(plainNumber));
+}
+
+/** The numbers in a text, as they are written. */
+export function writtenNumbers(text: string): string[] {
+  return text.match(NUMBER) ?? [];
+}
+
+/** The cells of a row; a line that is none as it is. */
+export function cellsIn(line: string): string[] {
+  return line.split(PARTED);
 }
 
 function flatOf(text: string): string {
@@ -111,7 +135,7 @@ function flatOf(text: string): string {
 }
 
 /** A number without separators of thousands, without a nought that says nothing, and with a point before its decimals. */
-function plainOf(number: string): string {
+export function plainNumber(number: string): string {
   if (GROUPED.test(number)) return withoutNoughts(number.replaceAll(/[.,]/g, ""));
   const at = Math.max(number.lastIndexOf("."), number.lastIndexOf(","));
   if (at < 0 || number.includes(":")) return withoutNoughts(number);
@@ -125,7 +149,7 @@ function withoutNoughts(number: string): string {
 }
 
 /** The numbers that code can work out of these texts. */
-function reckoned(sources: readonly string[]): string[] {
+export function reckonedOf(sources: readonly string[]): string[] {
   const found: string[] = [];
   const amounts: WrittenNumber[] = [];
   for (const source of sources) {
@@ -135,7 +159,7 @@ function reckoned(sources: readonly string[]): string[] {
     found.push(...countsIn(lines));
     const columns = new Map<string, WrittenNumber[]>();
     for (const line of lines) {
-      const numbers = line.split(PARTED).flatMap(numbersIn);
+      const numbers = cellsIn(line).flatMap(numbersIn);
       amounts.push(...numbers.filter(({ unit, digits }) => unit !== "" || !/^[0-9]+$/.test(digits)));
       for (const [place, number] of numbers.entries())
         for (const group of new Set(["", ...termsIn(line)])) {
@@ -163,7 +187,7 @@ function sumsOf(column: readonly WrittenNumber[]): string[] {
   const read = readQuantities(column.map((each) => ({ ...each, unit: "" })));
   if (read === null || column.length < 2) return [];
   const total = add(read.numbers);
-  return [total, divide(total, column.length).mean].map((each) => plainOf(asWritten(each)));
+  return [total, divide(total, column.length).mean].map((each) => plainNumber(asWritten(each)));
 }
 
 /** What two amounts come to, or differ by; nothing where there are so many that any number would be among them. */
@@ -174,7 +198,7 @@ function pairsOf(amounts: readonly WrittenNumber[]): string[] {
   const results = read.numbers.flatMap((one, at) =>
     read.numbers.slice(at + 1).flatMap((other) => [add([one, other]), add([one, negated(other)])]),
   );
-  return results.map(({ units, scale }) => plainOf(asWritten({ units: units < 0n ? -units : units, scale })));
+  return results.map(({ units, scale }) => plainNumber(asWritten({ units: units < 0n ? -units : units, scale })));
 }
 
 function negated({ units, scale }: Quantity): Quantity {

@@ -3,7 +3,6 @@ import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { actionSchema } from "./action-schema.ts";
 import { isAskedFor } from "./asked.ts";
-import { unsupportedIn } from "./borne-out.ts";
 import { fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { select } from "./candidates.ts";
 import { carryOn, directOn } from "./carried-step.ts";
@@ -29,7 +28,7 @@ import { offered } from "./respond.ts";
 import { pastOf } from "./routing.ts";
 import { separateWishes } from "./separate.ts";
 import { shareRoom } from "./shares.ts";
-import { correctionOf, passageOf, sourcesOf } from "./supporting.ts";
+import { correctionOf, faultOf, passageOf } from "./supporting.ts";
 import { isLooping, isMistake, isRepeat, progressOf, type TurnProgress } from "./turn-progress.ts";
 
 const PROMPT_MARGIN = limits.jsonLaneMargin;
@@ -70,9 +69,9 @@ export const chainedLane: Lane = async (input) => {
   if (reading !== null) return { kind: "calls", text: "", proposals: [reading] };
   const tools = select(state.message, saidTools(state.message, offered(input.tools)));
   const first = await ask(input, state, tools, tools.length > 0);
-  const missing = unsupported(input, state, first);
-  if (missing.length > 0) input.listener.discarded();
-  const closing = first.kind === "answer" && missing.length > 0 ? correctionOf(first.text, missing) : [];
+  const fault = faultIn(input, state, first);
+  if (fault !== null) input.listener.discarded();
+  const closing = first.kind === "answer" && fault !== null ? correctionOf(first.text, fault) : [];
   const chosen = closing.length > 0 ? await ask(input, state, tools, tools.length > 0, closing) : first;
   if (chosen.kind !== "call") return held(input, state, chosen);
   // A model that has read the file in this turn may well write all of it, with the addition.
@@ -88,17 +87,13 @@ export const chainedLane: Lane = async (input) => {
 
 /** An answer that is borne out, or the passage of a result in its place. */
 function held(input: LaneInput, state: TurnProgress, chosen: LaneStep): LaneStep {
-  if (unsupported(input, state, chosen).length === 0) return chosen;
+  if (faultIn(input, state, chosen) === null) return chosen;
   input.listener.discarded();
   return { kind: "answer", text: passageOf(state.message, state.closed) };
 }
 
-/**
- * What an answer says that neither a result, the person nor a call does. Where nothing was called it may be of the world.
- */
-function unsupported({ messages, tools }: LaneInput, { closed }: TurnProgress, chosen: Choice | LaneStep): string[] {
-  if (chosen.kind !== "answer" || closed.length === 0) return [];
-  return unsupportedIn(chosen.text, sourcesOf(messages, tools));
+function faultIn({ messages, tools }: LaneInput, { message, closed }: TurnProgress, chosen: Choice | LaneStep) {
+  return chosen.kind === "answer" ? faultOf(chosen.text, message, messages, closed, tools) : null;
 }
 
 /**

@@ -1,9 +1,11 @@
 import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { showClosest, sourceOf } from "./answers.ts";
+import { unsupportedIn } from "./borne-out.ts";
 import type { ChatMessage } from "./chat.ts";
 import { copy, explainOutcome } from "./copy.ts";
 import type { Message, ToolMessage } from "./messages.ts";
+import { valuesElsewhere } from "./placed-values.ts";
 import { describeObservation, neutralise } from "./provenance.ts";
 import { termsIn } from "./ranking.ts";
 import { fill } from "./render.ts";
@@ -29,10 +31,35 @@ export function sourcesOf(messages: readonly Message[], tools: readonly Pick<Too
   return [...said, ...tools.map(({ name }) => name)];
 }
 
-/** The answer as the model gave it, and what of it stands nowhere. */
-export function correctionOf(answer: string, missing: readonly string[]): ChatMessage[] {
-  const what = missing.slice(0, MOST_NAMED).map(neutralise).join(", ");
-  const told = fill(words.chained.unsupported, () => what);
+/** What is wrong with an answer: `says` of it stand nowhere, or only of something else. */
+export interface AnswerFault {
+  /** The name of the sentence in prompts.json with which a model is told. */
+  readonly name: "unsupported" | "elsewhere";
+  readonly says: readonly string[];
+}
+
+/**
+ * What an answer says that neither a result, the person nor a call does, or the results of something else alone. Where nothing was
+ * called it may be of the world.
+ */
+export function faultOf(
+  answer: string,
+  question: string,
+  messages: readonly Message[],
+  closed: readonly ToolMessage[],
+  tools: readonly Pick<ToolDescriptor, "name">[],
+): AnswerFault | null {
+  if (closed.length === 0) return null;
+  const missing = unsupportedIn(answer, sourcesOf(messages, tools));
+  if (missing.length > 0) return { name: "unsupported", says: missing };
+  const elsewhere = valuesElsewhere(answer, question, closed);
+  return elsewhere.length > 0 ? { name: "elsewhere", says: elsewhere } : null;
+}
+
+/** The answer as the model gave it, and what is wrong with it. */
+export function correctionOf(answer: string, { name, says }: AnswerFault): ChatMessage[] {
+  const what = says.slice(0, MOST_NAMED).map(neutralise).join(", ");
+  const told = fill(words.chained[name], () => what);
   return [
     { role: "assistant", content: JSON.stringify({ answer: neutralise(answer) }) },
     { role: "user", content: told },

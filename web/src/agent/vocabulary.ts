@@ -252,6 +252,7 @@ interface Vocabulary {
   readonly capitalisingWords: Words;
   readonly takingWords: Words;
   readonly havingVerbs: Words;
+  readonly reasonLinks: Words;
 }
 
 /** Does not compile where the file misses a list, nor where it has one that is not known here. */
