@@ -11,6 +11,8 @@ export interface LibraryParts {
   readonly environment: Pick<ShellEnvironment, "saveFile">;
   currentId(): string | null;
   open(id: string | null): Promise<void>;
+  /** Nothing is kept any more of what was chosen for a conversation. */
+  forget(id: string): void;
   /** Does something that may fail, and says so in words if it does. Gives whether it was done. */
   attempt(work: () => Promise<unknown>): Promise<boolean>;
 }
@@ -28,13 +30,14 @@ export class Library {
   }
 
   async delete(id: string): Promise<void> {
-    const { index, opened, currentId, open, attempt } = this.#parts;
+    const { index, opened, currentId, open, forget, attempt } = this.#parts;
     await attempt(async () => {
       const conversation = opened.get(id);
       await conversation?.stop();
       await index.delete(id);
       conversation?.queue.clear();
       opened.close(id);
+      forget(id);
       if (currentId() === id) await open(null);
     });
   }

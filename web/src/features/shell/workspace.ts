@@ -40,7 +40,7 @@ export class Workspace {
   readonly #bell: Bell;
   #settings: Settings;
   #session: SessionDescription | null = null;
-  readonly #models = new ModelChoice();
+  readonly #models: ModelChoice;
   #currentId: string | null = null;
   #loading = false;
   #problem: string | null = null;
@@ -54,6 +54,7 @@ export class Workspace {
     this.grants = new HeldGrants(this.#client, (work) => this.#attempt(work));
     this.lookups = new Lookups(this.#client, environment);
     this.#settings = readSettings(environment.kept);
+    this.#models = new ModelChoice(environment.kept);
     const { now, ring } = environment;
     this.#bell = new Bell({ isOn: () => this.#settings.sound, now, ring });
     this.#index = new ConversationIndex(this.#client);
@@ -70,6 +71,7 @@ export class Workspace {
       environment,
       currentId: () => this.#currentId,
       open: (id) => this.open(id),
+      forget: (id) => this.#models.forget(id),
       attempt: (work) => this.#attempt(work),
     });
     this.line = new WaitingLine({

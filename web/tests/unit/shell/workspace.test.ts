@@ -94,6 +94,23 @@ describe("the model", () => {
     expect(asked(client)).toEqual(["remote", "local"]);
   });
 
+  test("stays the conversation's own when the page is loaded again, until the conversation is deleted", async () => {
+    const client = new ScriptedClient({ "session/describe": models, "conversations/delete": () => ({}) });
+    const { workspace, environment } = await start(client, ["One."]);
+    workspace.chooseModel("remote");
+    await workspace.submit("hello");
+    await until(workspace, ({ busy, log }) => !busy && log.entries.length === 2);
+
+    const again = new Workspace(environment);
+    await again.start();
+    expect(again.getState()).toMatchObject({ currentId: "cnv_new", model: { id: "remote" } });
+    await again.open(null);
+    expect(again.getState().model?.id).toBe("local");
+    await again.library.delete("cnv_new");
+    await again.open("cnv_new");
+    expect(again.getState().model?.id).toBe("local");
+  });
+
   test("that is gone gives way to the first one", async () => {
     const client = new ScriptedClient({ "session/describe": models });
     const { workspace } = await start(client);
