@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -55,3 +56,15 @@ async def test_settings_hold_at_once_and_after_a_reload_and_reach_the_model(
     await expect(shell.get_by_text(re.compile(r"^\d+ tokens? .*first after (less than )?[\d.,]+ s$"))).to_be_visible()
     await check_appearance(shell, "shell-figures-dark")
     await person.check_no_violations()
+
+
+async def test_what_one_tab_sets_holds_in_the_other_and_is_not_undone_there(person: Person, shell: Page) -> None:
+    other = await person.open_shell()
+    for page, label, value in ((other, "Temperature", "1.5"), (shell, "Steps", "5")):
+        await page.get_by_role("button", name="account and grants").click()
+        await page.get_by_role("menuitem", name="Settings").click()
+        await page.get_by_label(label).fill(value)
+        await page.keyboard.press("Escape")
+    kept = json.loads(await other.evaluate("localStorage.settings"))
+    assert (kept["temperature"], kept["steps"]) == (1.5, 5)
+    await other.close()

@@ -29,7 +29,7 @@ interface ListProps {
 
 /** At the side where there is room, else a sheet that a button opens: the browser's own dialog, so focus is kept in it. */
 export function ConversationSidebar({ workspace, state, open, onClose }: ListProps) {
-  const pins = usePins(workspace.environment.kept);
+  const pins = usePins(workspace.environment);
   const sheet = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const element = sheet.current;
@@ -202,7 +202,8 @@ function RenameDialog({ workspace, row, onClose }: RowDialogProps) {
   const [draft, setDraft] = useState(title);
   const submit = () => {
     onClose();
-    void workspace.library.rename(id, draft.trim());
+    // Without a name it keeps the one that it has.
+    if (draft.trim() !== "") void workspace.library.rename(id, draft.trim());
   };
   return (
     <Dialog

@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from "react";
 import type { Theme } from "../../ui/theme.ts";
-import type { KeptTexts } from "./shell-environment.ts";
+import type { KeptTexts, ShellEnvironment } from "./shell-environment.ts";
 
 /** What sends what is written: Enter, or Enter together with Ctrl or Command. */
 export type SendKey = "enter" | "withCtrl";
@@ -52,6 +52,16 @@ export function readSettings(kept: KeptTexts): Settings {
     instructions: typeof instructions === "string" ? instructions.slice(0, LONGEST_INSTRUCTIONS) : initial.instructions,
     sound: sound === true,
   };
+}
+
+/** What another page sets holds here too, and what is set here next does not undo it. */
+export function onSettingsElsewhere(
+  { kept, onKeptElsewhere }: Pick<ShellEnvironment, "kept" | "onKeptElsewhere">,
+  listener: (settings: Settings) => void,
+): () => void {
+  return onKeptElsewhere((name) => {
+    if (name === null || name === NAME) listener(readSettings(kept));
+  });
 }
 
 export function writeSettings(kept: KeptTexts, settings: Settings): void {

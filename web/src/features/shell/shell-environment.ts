@@ -48,6 +48,8 @@ export interface ShellEnvironment {
   readonly address: ConversationAddress;
   readonly drafts: Drafts;
   readonly kept: KeptTexts;
+  /** Tells the names of kept texts that another page of the shell has changed; null where all of them may have changed. */
+  onKeptElsewhere(listener: (name: string | null) => void): () => void;
   /** The same for this tab alone, until it is closed. */
   readonly keptInTab: KeptTexts;
   readonly notifier: Notifier;
@@ -89,7 +91,7 @@ const CONSOLE_WINDOW_FEATURES = "popup,width=560,height=820";
 /** The browser itself. */
 export function browserShell(): ShellEnvironment {
   restoreAddress();
-  const kept = storedTexts(() => window.localStorage);
+  const kept = sharedTexts();
   return {
     createClient: () =>
       connectTo<AgentMethods, AgentNotifications>({
@@ -144,6 +146,7 @@ export function browserShell(): ShellEnvironment {
     },
     drafts: draftsIn(kept),
     kept,
+    onKeptElsewhere: kept.onElsewhere,
     keptInTab: storedTexts(() => window.sessionStorage),
     notifier: browserNotifier(kept),
     ring: (name) => {
@@ -210,9 +213,25 @@ function draftsIn(kept: KeptTexts): Drafts {
   };
 }
 
-/** Storage may be forbidden or full; then a text lives as long as the page. */
-function storedTexts(storage: () => Storage): KeptTexts {
+/** What all pages of the shell in this browser keep together. */
+function sharedTexts() {
   const written = new Map<string, string>();
+  const listeners = new Set<(name: string | null) => void>();
+  // The browser tells every page but the one that wrote.
+  window.addEventListener("storage", ({ key }) => {
+    if (key === null) written.clear();
+    else written.delete(key);
+    for (const listener of listeners) listener(key);
+  });
+  const onElsewhere = (listener: (name: string | null) => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  return { ...storedTexts(() => window.localStorage, written), onElsewhere };
+}
+
+/** Storage may be forbidden or full; then a text lives as long as the page, in `written`. */
+function storedTexts(storage: () => Storage, written = new Map<string, string>()): KeptTexts {
   return {
     read: (name) => {
       try {

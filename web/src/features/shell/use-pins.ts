@@ -1,5 +1,5 @@
-import { useState } from "react";
-import type { KeptTexts } from "./shell-environment.ts";
+import { useEffect, useState } from "react";
+import type { KeptTexts, ShellEnvironment } from "./shell-environment.ts";
 
 interface Pins {
   readonly pinned: ReadonlySet<string>;
@@ -8,9 +8,16 @@ interface Pins {
 
 const NAME = "pinned";
 
-/** The conversations that a person keeps at the top of the list, in this browser. Ids have no spaces. */
-export function usePins(kept: KeptTexts): Pins {
-  const [pinned, setPinned] = useState<ReadonlySet<string>>(() => new Set(kept.read(NAME).split(" ").filter(Boolean)));
+/** The conversations that a person keeps at the top of the list, in this browser. */
+export function usePins({ kept, onKeptElsewhere }: Pick<ShellEnvironment, "kept" | "onKeptElsewhere">): Pins {
+  const [pinned, setPinned] = useState(() => readPins(kept));
+  useEffect(
+    () =>
+      onKeptElsewhere((name) => {
+        if (name === null || name === NAME) setPinned(readPins(kept));
+      }),
+    [kept, onKeptElsewhere],
+  );
   const toggle = (id: string) => {
     const next = new Set(pinned);
     if (!next.delete(id)) next.add(id);
@@ -18,4 +25,9 @@ export function usePins(kept: KeptTexts): Pins {
     kept.write(NAME, [...next].join(" "));
   };
   return { pinned, toggle };
+}
+
+/** Ids have no spaces. */
+function readPins(kept: KeptTexts): ReadonlySet<string> {
+  return new Set(kept.read(NAME).split(" ").filter(Boolean));
 }

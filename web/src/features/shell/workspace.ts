@@ -16,7 +16,7 @@ import type { OpenConversation } from "./open-conversation.ts";
 import { OpenConversations } from "./open-conversations.ts";
 import { explainProblem } from "./problems.ts";
 import { PublishedState } from "./published-state.ts";
-import { readSettings, type Settings, writeSettings } from "./settings.ts";
+import { onSettingsElsewhere, readSettings, type Settings, writeSettings } from "./settings.ts";
 import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
 import { WaitingLine } from "./waiting-line.ts";
 import { rowOf, type WorkspaceState } from "./workspace-state.ts";
@@ -107,6 +107,10 @@ export class Workspace {
       client.onState(() => this.#publish()),
       ...this.#opened.listen(),
       this.environment.address.onChange(() => void this.open(this.environment.address.read())),
+      onSettingsElsewhere(this.environment, (settings) => {
+        this.#settings = settings;
+        this.#publish();
+      }),
     );
     client.start();
     await this.#attempt(async () => {
@@ -155,10 +159,7 @@ export class Workspace {
     this.#problem = null;
     this.#place = null;
     this.#show(id);
-    if (id === null || this.#opened.get(id) !== undefined) {
-      this.#publish();
-      return;
-    }
+    if (id === null || this.#opened.get(id) !== undefined) return this.#publish();
     const conversation = this.#opened.create(id);
     this.#loading = true;
     this.#publish();

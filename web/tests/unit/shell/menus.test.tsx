@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { screen, waitFor } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import { Workspace } from "../../../src/features/shell/workspace.ts";
 import { conversation, expectAccessible, openShell, prepareShell } from "./open-shell.tsx";
@@ -63,6 +63,33 @@ describe("the menus and dialogs of the shell", () => {
     await user.type(field, "Garden{Enter}");
     expect(await screen.findByText("Garden")).toBeTruthy();
     expect(client.paramsOf("conversations/rename")).toEqual([{ conversationId: "cnv_1", title: "Garden" }]);
+  });
+
+  test("a conversation whose new name is empty keeps the one that it has", async () => {
+    const client = new ScriptedClient();
+    const { user } = openShell(client);
+    await user.click(await screen.findByRole("button", { name: "More for A talk" }));
+    await user.click(await screen.findByRole("menuitem", { name: "Rename" }));
+    const field = await screen.findByRole("textbox", { name: "Title" });
+    await user.clear(field);
+    await user.type(field, "  {Enter}");
+    await waitFor(() => expect(screen.queryByRole("textbox", { name: "Title" })).toBeNull());
+    expect(client.paramsOf("conversations/rename")).toEqual([]);
+  });
+
+  test("what is pinned in one page is pinned in the others, and stays so when something is pinned here", async () => {
+    const other = { ...conversation, id: "cnv_2", title: "B talk" };
+    const { user, environment, keepElsewhere } = openShell(
+      new ScriptedClient({
+        "conversations/list": () => ({ conversations: [{ ...conversation, title: "A talk" }, other] }),
+      }),
+    );
+    await screen.findByRole("button", { name: "More for A talk" });
+    act(() => keepElsewhere("pinned", "cnv_2"));
+    expect(within(await screen.findByRole("list", { name: "Pinned" })).getByText("B talk")).toBeTruthy();
+    await user.click(await screen.findByRole("button", { name: "More for A talk" }));
+    await user.click(await screen.findByRole("menuitem", { name: "Pin to the top" }));
+    expect(environment.kept.read("pinned").split(" ").toSorted()).toEqual(["cnv_1", "cnv_2"]);
   });
 
   test("a name that was pasted with tabs and what nobody sees is given as it looks", async () => {

@@ -145,6 +145,7 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
   const rung: string[] = [];
   const kept = new Map<string, string>();
   const keptInTab = new Map<string, string>();
+  const elsewhere = new Set<(name: string | null) => void>();
   const drafts = new Map<string | null, string>();
   let address: string | null = null;
   const addressListeners = new Set<() => void>();
@@ -196,6 +197,10 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
     },
     ring: (name) => void rung.push(name),
     kept: { read: (name) => kept.get(name) ?? "", write: (name, text) => void kept.set(name, text) },
+    onKeptElsewhere: (listener) => {
+      elsewhere.add(listener);
+      return () => elsewhere.delete(listener);
+    },
     keptInTab: {
       read: (name) => keptInTab.get(name) ?? "",
       write: (name, text) => void keptInTab.set(name, text),
@@ -213,6 +218,11 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
       for (const listener of addressListeners) listener();
     },
     address: () => address,
+    /** Another page keeps this. */
+    keepElsewhere: (name: string, text: string) => {
+      kept.set(name, text);
+      for (const listener of elsewhere) listener(name);
+    },
   };
 }
 

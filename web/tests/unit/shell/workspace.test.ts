@@ -119,6 +119,15 @@ describe("the model", () => {
   });
 });
 
+test("what another page has set holds here too, and is not undone by what is set here next", async () => {
+  const { workspace, environment, keepElsewhere } = await start(new ScriptedClient());
+  keepElsewhere("pinned", "cnv_1");
+  keepElsewhere("settings", JSON.stringify({ temperature: 1.5 }));
+  expect(workspace.getState().settings.temperature).toBe(1.5);
+  workspace.changeSettings({ ...workspace.getState().settings, steps: 5 });
+  expect(JSON.parse(environment.kept.read("settings"))).toMatchObject({ temperature: 1.5, steps: 5 });
+});
+
 describe("a call that waits", () => {
   test("is docked with its approval, opens the console, and runs on once it is answered", async () => {
     const { client, release } = waitingTools();
