@@ -172,10 +172,13 @@ async def test_a_question_that_nobody_answers_expires_in_place_and_nothing_runs(
     await expect(approval_dock(shell)).to_be_hidden()
     await expect_idle(shell)
 
-    # Again, as the person's own call, with the question on the console: it settles where the buttons were.
-    await shell.get_by_role("button", name="Ask me again").click()
+    # Again, as the person's own call and once, with the question on the console: it settles where the buttons were.
+    again = shell.get_by_role("button", name="Ask me again")
+    await again.click()
+    await expect(again).to_be_hidden()
     async with impatient.open_approval(shell) as approval:
         await expect(approval.get_by_text("Expired, not run", exact=True)).to_be_visible()
+        await expect(approval.get_by_text("is removed.", exact=False)).to_be_hidden()
         await expect(approval.get_by_role("button", name="Approve with passkey")).to_be_hidden()
     assert impatient.has_file(OLD)
     await impatient.check_no_violations()

@@ -184,6 +184,12 @@ describe("what the call changes now", () => {
     await screen.findByText("Approved");
   });
 
+  test("is not spoken of once nobody can decide any more", async () => {
+    await open({ ...ask({ status: "expired" }), preview: change({ change: "delete", bytesBefore: 7 }) });
+    expect(await screen.findByText("Expired, not run")).toBeDefined();
+    expect(document.querySelector("article")?.textContent).not.toContain("is removed");
+  });
+
   test("that could not work any more can only be denied", async () => {
     await open({ ...ask(), preview: change({ change: "impossible", obstacle: "there is no notes/new.txt" }) });
     await lookAtIt();

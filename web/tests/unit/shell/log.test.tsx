@@ -128,6 +128,37 @@ test("calls of one tool that wait are told apart by what they are about", () => 
   expect(cards.map((card) => /path: (\S+?\.md)/.exec(card.textContent ?? "")?.[1])).toEqual(["a.md", "b.md"]);
 });
 
+test("a call that nobody decided about in time is asked for again once, and not while a turn is under way", () => {
+  const given = { path: "a.txt" };
+  const expired = {
+    outcome: "refusedByPolicy",
+    reason: "approvalExpired",
+    content: "",
+    trust: "trusted",
+    truncated: false,
+  } as const;
+  const late: AgentEvent[] = [
+    { type: "call:proposed", call: { id: "call_1", name: "delete_file", arguments: given } },
+    { type: "call:closed", callId: "call_1", result: expired },
+    { type: "turn:ended", ending: "answered", label: "words" },
+  ];
+  const offers = () => screen.queryAllByRole("button", { name: "Ask me again" }).length;
+  const { rerender } = render(<Log view={after(...late)} {...props} busy={false} />);
+  expect(offers()).toBe(1);
+  rerender(<Log view={after(...late)} {...props} busy />);
+  expect(offers()).toBe(0);
+  const again: AgentEvent[] = [
+    ...late,
+    { type: "turn:begun", turnId: "trn_2", text: "/call delete_file", tools: [] },
+    { type: "call:proposed", call: { id: "call_2", name: "delete_file", arguments: { path: "b.txt" } } },
+  ];
+  rerender(<Log view={after(...again)} {...props} busy={false} />);
+  expect(offers()).toBe(1);
+  const same: AgentEvent = { type: "call:proposed", call: { id: "call_3", name: "delete_file", arguments: given } };
+  rerender(<Log view={after(...again, same)} {...props} busy={false} />);
+  expect(offers()).toBe(0);
+});
+
 test("a list that was asked for below an answer leaves the answer its ways on, and has none of its own", () => {
   const begun = { type: "turn:begun", turnId: "trn_1", text: "hello", tools: [] } as const;
   const said = { type: "assistant:said", content: "Hello.", stopped: false } as const;

@@ -62,6 +62,8 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
   const inspection = useInspection(question);
   const reading = useReading(question);
   const { preview } = question;
+  // Nobody has answered, so the page has not read it anew, and the call changes nothing any more.
+  const isOver = approval.status === "expired" || approval.status === "cancelled";
   const operator = useIsOperator();
   return (
     <article className={styles.question}>
@@ -71,7 +73,7 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
       <Head question={question} />
       {question.copied !== undefined && <CopiedTextView copied={question.copied} />}
 
-      {preview !== undefined && (
+      {preview !== undefined && !isOver && (
         <section className={styles.part} aria-labelledby="preview">
           <h2 id="preview">{preview.change === "send" ? t`What it sends` : t`What it changes now`}</h2>
           <PreviewView preview={preview} />

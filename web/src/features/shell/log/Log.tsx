@@ -177,7 +177,8 @@ function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }
   const isAttachment = bringsFile(props.view, index);
   if (entry?.kind === "user") return <QuestionActions {...{ ...props, entry, isAttachment }} />;
   const card = entry?.kind === "call" ? props.view.calls[entry.callId] : undefined;
-  const expired = card?.result?.reason === "approvalExpired" ? card.call : undefined;
+  const mayAsk = card?.result?.reason === "approvalExpired" && !props.busy && !isMadeAgain(props.view, index);
+  const expired = mayAsk ? card.call : undefined;
   // What a command shows belongs to no turn: the answer before it is still the last one.
   if (entry?.kind === "panel") return null;
   let following = index + 1;
@@ -190,6 +191,16 @@ function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }
   const figures = question && props.figures.get(question.turnId);
   const further = next === undefined && !props.busy ? goingOn(entries.slice(0, index + 1)) : null;
   return <AnswerActions {...{ ...props, text, question, expired, figures, further }} />;
+}
+
+/** Whether the call at a place was made once more later on, with the same arguments. */
+function isMadeAgain({ entries, calls }: Conversation, index: number): boolean {
+  const callAt = (entry: Entry | undefined) => (entry?.kind === "call" ? calls[entry.callId]?.call : undefined);
+  const made = callAt(entries[index]);
+  return entries.slice(index + 1).some((entry) => {
+    const later = callAt(entry);
+    return later?.name === made?.name && JSON.stringify(later?.arguments) === JSON.stringify(made?.arguments);
+  });
 }
 
 /** Whether an entry belongs to a turn in which a person attached a file. Asked again, a model would be told a file's name. */
