@@ -149,6 +149,7 @@ async def test_signing_out_on_the_console_ends_the_shell_and_what_waits_in_it(
     await expect(approval_dock(shell)).to_be_visible()
     await grace.console.get_by_role("button", name="Sign out").click()
     await expect(shell.get_by_role("heading", name="Your session has ended")).to_be_visible()
+    await expect(shell).to_have_title("Countersign")
     assert person.has_file(OLD)
     await grace.context.close()
 

@@ -9,5 +9,13 @@ export function Attention({ state: { list, title } }: { readonly state: Workspac
     document.title = titleWith(waiting, title === "" ? "Countersign" : `${title} · Countersign`);
     showInIcon(waiting);
   }, [waiting, title]);
+  useEffect(
+    () => () => {
+      // Without a session nothing waits any more, and no conversation is open.
+      document.title = "Countersign";
+      showInIcon(0);
+    },
+    [],
+  );
   return null;
 }

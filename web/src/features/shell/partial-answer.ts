@@ -29,12 +29,27 @@ export class PartialAnswer {
         if (!this.#isPlanned) void this.#keepSoon();
         return;
       case "assistant:said":
+        // What was broken off stays until its turn has ended: the gateway may be the reason, and has not stored it then.
+        if (event.stopped) this.#keep({ turnId, text: event.content });
+        else this.#forget();
+        return;
+      case "turn:ended":
+        if (event.ending !== "failed") this.#forget();
+        return;
       case "text:discarded":
       case "turn:begun":
-      case "turn:ended":
-        this.#latest = null;
-        if (this.#kept.read(this.#name) !== "") this.#kept.write(this.#name, "");
+        this.#forget();
     }
+  }
+
+  #forget(): void {
+    this.#latest = null;
+    if (this.#kept.read(this.#name) !== "") this.#kept.write(this.#name, "");
+  }
+
+  #keep(latest: { readonly turnId: string | null; readonly text: string }): void {
+    this.#latest = null;
+    this.#kept.write(this.#name, JSON.stringify(latest));
   }
 
   /** Storage is slow, and tokens are not. */
@@ -42,7 +57,7 @@ export class PartialAnswer {
     this.#isPlanned = true;
     await this.#wait(KEEP_EVERY_MS, UNSTOPPED);
     this.#isPlanned = false;
-    if (this.#latest !== null) this.#kept.write(this.#name, JSON.stringify(this.#latest));
+    if (this.#latest !== null) this.#keep(this.#latest);
   }
 
   /** What came of the answer that would follow the last message; null where there is nothing, or something else followed. */

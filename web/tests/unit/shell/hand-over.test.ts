@@ -105,4 +105,15 @@ describe("an answer that is not complete", () => {
     texts.set("partial:cnv_1", "[]");
     expect(partial.of(asked)).toBeNull();
   });
+
+  test("stays where its turn failed, and goes where the person stopped it", () => {
+    const partial = new PartialAnswer("cnv_1", { kept, wait: () => new Promise(() => undefined) });
+    const brokenOff = { type: "assistant:said", content: "Once upon", stopped: true } as const;
+    partial.follow(brokenOff, streaming(""));
+    partial.follow({ type: "turn:ended", ending: "failed", label: "words" }, streaming(""));
+    expect(partial.of(asked)).toBe("Once upon");
+    partial.follow(brokenOff, streaming(""));
+    partial.follow({ type: "turn:ended", ending: "stopped", label: "words" }, streaming(""));
+    expect(partial.of(asked)).toBeNull();
+  });
 });

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { render, screen, waitFor, within } from "@testing-library/react";
+import { act, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
 import { Shell } from "../../../src/features/shell/Shell.tsx";
@@ -8,6 +8,7 @@ import { requirement } from "../../requirement.ts";
 import { largeModel, ok, resultOf, snapshotOf } from "../agent/scripted.ts";
 import { approvalFor } from "./approvals.ts";
 import { conversation, expectAccessible, openShell, prepareShell } from "./open-shell.tsx";
+import { waitingTools } from "./open-workspace.ts";
 import { description, pageOf, ScriptedClient } from "./scripted-client.ts";
 
 prepareShell();
@@ -49,6 +50,18 @@ describe("without a session", () => {
     client.become({ phase: "ended", reason: "expired" });
     expect(await screen.findByRole("link", { name: "Sign in again" })).toBeTruthy();
     expect(screen.queryByRole("textbox")).toBeNull();
+  });
+
+  test("when the session ends, name and icon of the tab no longer say that something waits", async () => {
+    const { client } = waitingTools();
+    const { user } = openShell(client, [DELETE]);
+    await user.type(await screen.findByRole("textbox", { name: "Message" }), "delete notes/old.txt{Enter}");
+    await screen.findByRole("article", { name: "delete_file: Running" });
+    act(() => client.notify("approvals/requested", { approval: approvalFor("call_1") }));
+    await waitFor(() => expect(document.title).toBe("(1) delete notes/old.txt · Countersign"));
+    act(() => client.become({ phase: "ended", reason: "revoked" }));
+    await screen.findByRole("link", { name: "Sign in again" });
+    expect(document.title).toBe("Countersign");
   });
 
   test("a lost connection is a banner and not an end", async () => {
