@@ -86,6 +86,7 @@ async def test_notifications_are_offered_with_the_first_question_and_say_nothing
     await check_appearance(shell, "shell-offer-phone")
     await offer.click()
     await expect(offer).to_be_hidden()
+    await expect(shell.get_by_label("Message")).to_be_focused()
     assert await shell.evaluate("window.timesAsked") == 1
     await end_turn(shell)
 

@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
+import { type RefObject, useEffect, useRef } from "react";
 
 /**
  * F6 moves between the parts of the page, Shift+F6 back, as in desktop programs: a keyboard needs a way past a long log.
@@ -36,11 +36,18 @@ export function useKeptFocus(root: RefObject<HTMLElement | null>): void {
     document.addEventListener("focusin", hold);
     return () => document.removeEventListener("focusin", hold);
   }, []);
-  useLayoutEffect(() => {
-    if (held.current === null || held.current.isConnected || document.activeElement !== document.body) return;
-    held.current = null;
-    const pane = window.matchMedia("(pointer: fine)").matches ? "composer" : "log";
-    const place = root.current?.querySelector<HTMLElement>(`[data-pane="${pane}"]`);
-    (place?.querySelector<HTMLElement>("[data-pane-focus]") ?? place)?.focus();
-  });
+  useEffect(() => {
+    const page = root.current;
+    if (page === null) return;
+    // Any part of the page may take something away by itself, and nothing tells the others.
+    const observer = new MutationObserver(() => {
+      if (held.current === null || held.current.isConnected || document.activeElement !== document.body) return;
+      held.current = null;
+      const pane = window.matchMedia("(pointer: fine)").matches ? "composer" : "log";
+      const place = page.querySelector<HTMLElement>(`[data-pane="${pane}"]`);
+      (place?.querySelector<HTMLElement>("[data-pane-focus]") ?? place)?.focus();
+    });
+    observer.observe(page, { childList: true, subtree: true });
+    return () => observer.disconnect();
+  }, [root]);
 }
