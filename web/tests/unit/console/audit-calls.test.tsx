@@ -136,6 +136,7 @@ describe("the page of calls", () => {
     answer([call(1)]);
     openConsole(gateway, "/audit");
     const table = await screen.findByRole("table", { name: "Calls over time" });
+    expect(screen.getByRole("img").getAttribute("aria-label")).toMatch(/^1 call over time/);
     expect(within(table).getAllByRole("row")).toHaveLength(3);
     const bar = document.querySelector("svg[role=img] g");
     if (bar === null) throw new Error("no bar");

@@ -102,6 +102,18 @@ test("the history goes on where the last page of it ended", async () => {
   expect(screen.getByRole("list", { name: "Versions, newest first" }).children).toHaveLength(2);
 });
 
+test("who signed a version is said by name, and by id where nobody has that name any more", async () => {
+  const at = "2026-01-02T03:04:05.000Z";
+  gateway.handlers["people/list"] = () => ({
+    people: [{ id: "usr_a", name: "Ada", profile: "operator", suspended: false, passkeys: 1, sessions: 0 }],
+  });
+  gateway.handlers["policy/history"] = () => ({
+    versions: [{ index: 9, version: "v1", at, signers: ["usr_a", "usr_gone"], reason: "so" }],
+  });
+  openConsole(gateway, "/policy/editor");
+  expect(await screen.findByText("Ada, usr_gone")).toBeTruthy();
+});
+
 test("of a version that came back, only the newest entry is in force", async () => {
   const at = "2026-01-02T03:04:05.000Z";
   const entry = (index: number, version: string) => ({ index, version, at, signers: [] });

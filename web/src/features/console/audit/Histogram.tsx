@@ -31,7 +31,7 @@ export function Histogram({ count, onChoose }: HistogramProps) {
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={t`${count.total} calls over time; the numbers follow in a table`}
+        aria-label={t`${count.total} {call|calls} over time; the numbers follow in a table`}
       >
         {bars.map(({ at, parts }) => (
           // biome-ignore lint/a11y/noStaticElementInteractions: the keyboard has the times of the filter instead

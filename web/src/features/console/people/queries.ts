@@ -17,6 +17,13 @@ export function usePeople() {
   });
 }
 
+/** What everybody who was ever enrolled is called, by id. Names do not change, so nobody asks for them again. */
+export function usePeopleNames(): ReadonlyMap<string, string> {
+  const ask = useAsk();
+  const { data } = useQuery({ queryKey: people, queryFn: async () => (await ask("people/list", {})).people });
+  return new Map(data?.map(({ id, name }) => [id, name]));
+}
+
 /** Everybody's agent sessions that are alive. */
 export function useAliveSessions() {
   const ask = useAsk();

@@ -9,6 +9,7 @@ import { Tag } from "../../../../ui/Tag.tsx";
 import { TimeAgo } from "../../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../../ui/VisibleText.tsx";
 import { explain } from "../../errors.ts";
+import { usePeopleNames } from "../../people/queries.ts";
 import { useAsk } from "../../session.tsx";
 import { useHistory } from "./queries.ts";
 
@@ -21,6 +22,7 @@ interface VersionHistoryProps {
 export function VersionHistory({ active, onProposed }: VersionHistoryProps) {
   const ask = useAsk();
   const history = useHistory();
+  const names = usePeopleNames();
   const versions = (history.data?.pages ?? []).flatMap((page) => page.versions);
   // A version that came back into force stands here more than once, and one of them is meant.
   const inForce = versions.find(({ version }) => version === active.version)?.index;
@@ -41,7 +43,7 @@ export function VersionHistory({ active, onProposed }: VersionHistoryProps) {
             <TimeAgo at={each.at} />
             <span>{each.reason === undefined ? t`read from files` : <VisibleText text={each.reason} prose />}</span>
             {each.signers.length > 0 && (
-              <span className="note">{rich`signed by ${<VisibleText text={each.signers.join(", ")} />}`}</span>
+              <span className="note">{rich`signed by ${<VisibleText text={each.signers.map((id) => names.get(id) ?? id).join(", ")} prose />}`}</span>
             )}
             {each.index === inForce && <Tag tone="ok">{t`in force`}</Tag>}
             {each.version !== active.version && (
