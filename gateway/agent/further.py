@@ -174,10 +174,8 @@ def asked_of_file(wish: str, last: ToolMessage, tools: Sequence[Tool]) -> str:
     """The half of a wish that asks something of the file that was found; all of it for any other call."""
     reader = reader_among(tools)
     is_read = reader is not None and last.call["name"] == reader[0]
-    if is_read and (read := file_asked(wish)) is not None:
-        return read.asked
-    finding = finding_in(wish) if is_read else None
-    return wish if finding is None else finding.asked
+    asked = (file_asked(wish) or finding_in(wish)) if is_read else None
+    return wish if asked is None else asked.asked
 
 
 def left_open(wish: str, calls: Sequence[ToolMessage], copy: Copy) -> str | None:

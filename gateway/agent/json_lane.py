@@ -120,9 +120,9 @@ async def _next_step(lane: LaneInput) -> LaneStep:
             return SplitStep([state.message])
         if reckoned_in(state.message, lane.copy) is not None or comparison_in(state.message, tools) is not None:
             return SplitStep([state.message])
-        if call_for_file(state.message, tools) is not None:
+        if call_for_file(state.message, tools) is not None or finding_in(state.message) is not None:
             return SplitStep([state.message])
-        if finding_in(state.message) is not None or _reading_again(lane, state.message) is not None:
+        if _reading_again(lane, state.message) is not None:
             return SplitStep([state.message])
         if wishes := wishes_in(state.message, tools):
             return SplitStep(wishes)

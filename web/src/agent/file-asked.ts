@@ -39,9 +39,9 @@ export function fileAsked(message: string): FileAsked | null {
   const bare = words.map((word) => word.bare);
   // A further file, or a further wish, would be lost.
   const namesMore = words.some(({ start, end }) => isThing(asked.slice(start, end)));
-  const isFurther = namesMore || bare.some((word, at) => JOINED.has(word) && VERBS.has(bare[at + 1] ?? ""));
+  const isFurther = namesMore || bare.slice(1).some((word, at) => VERBS.has(word) && JOINED.has(bare[at] as string));
   const isRead = askedActs(message).every(({ act }) => act === "read") && !bare.some((word) => KEEPING.has(word));
-  return ASKING.has(bare[0] ?? "") && isRead && !isFurther ? { file, asked } : null;
+  return ASKING.has(bare[0] as string) && isRead && !isFurther ? { file, asked } : null;
 }
 
 /** The call that reads the file of which a wish asks something more, or some lines by their place; null for any other wish. */
