@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,15 @@ def make_gateway(home: Path, **settings: str) -> GatewayProcess:
     return GatewayProcess(home, settings={"COUNTERSIGN_WEB": str(built_web()), **settings})
 
 
+@asynccontextmanager
+async def serving(home: Path, **settings: str) -> AsyncGenerator[GatewayProcess]:
+    """The same, started; in the end it has to stop cleanly."""
+    process = make_gateway(home, **settings)
+    await process.start()
+    yield process
+    assert await process.stop() == 0, process.output
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Everything here needs a real browser."""
     here = Path(__file__).parent
@@ -56,16 +66,13 @@ async def model() -> AsyncIterator[ScriptedServer]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
-    process = make_gateway(
+    async with serving(
         tmp_path_factory.mktemp("gateway"),
         COUNTERSIGN_MODEL_URL=model.url,
         COUNTERSIGN_MODEL_TIER="native",
         COUNTERSIGN_MODEL_VISION="true",
-    )
-    await process.start()
-    yield process
-    code = await process.stop()
-    assert code == 0, process.output
+    ) as process:
+        yield process
     assert "Traceback" not in process.output, process.output
 
 

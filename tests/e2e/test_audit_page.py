@@ -13,7 +13,7 @@ from playwright.async_api import Page, expect
 from gateway.adapters.identity.recorded_answers import check_recorded_answer
 from gateway.core.receipts import check_receipt
 from tests.e2e.appearance import check_appearance, check_focus
-from tests.e2e.conftest import make_gateway
+from tests.e2e.conftest import serving
 from tests.e2e.person import DESKTOP, PHONE, Person, call_card, call_tool, end_turn
 from tests.harness.process import GatewayProcess
 
@@ -28,10 +28,8 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gat
         "copy": {"kind": "file", "path": str(home / "copy.jsonl")},
         "siem": {"kind": "syslog", "host": "127.0.0.1", "port": 9, "tls": False},
     }
-    process = make_gateway(home, COUNTERSIGN_MODEL="stub", COUNTERSIGN_SINKS=json.dumps(sinks))
-    await process.start()
-    yield process
-    assert await process.stop() == 0, process.output
+    async with serving(home, COUNTERSIGN_MODEL="stub", COUNTERSIGN_SINKS=json.dumps(sinks)) as process:
+        yield process
 
 
 @pytest.mark.requirement("002-74", "a call's receipt is saved from the audit page, and holds by itself")

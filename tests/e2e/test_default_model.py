@@ -17,7 +17,7 @@ from playwright.async_api import Page, expect
 
 from gateway.adapters.inference.catalog import load_catalog, models_folder
 from gateway.adapters.inference.fetch import is_present
-from tests.e2e.conftest import make_gateway
+from tests.e2e.conftest import serving
 from tests.e2e.person import Person, answers, approval_dock, call_card, decide, expect_idle, send, steps
 from tests.harness.process import GatewayProcess
 from tests.harness.processes import running_below
@@ -47,10 +47,10 @@ async def weights() -> Path:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def gateway(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
     home = tmp_path_factory.mktemp("newcomer")
-    process = make_gateway(home, COUNTERSIGN_MODEL="default", COUNTERSIGN_MODELS=str(weights), COUNTERSIGN_TOOLS_MODULES="[]")
-    await process.start()
-    yield process
-    assert await process.stop() == 0, process.output
+    async with serving(
+        home, COUNTERSIGN_MODEL="default", COUNTERSIGN_MODELS=str(weights), COUNTERSIGN_TOOLS_MODULES="[]"
+    ) as process:
+        yield process
 
 
 @pytest.mark.requirement("002-80", "the real model's calls run: a listing by itself, a deletion after the passkey")

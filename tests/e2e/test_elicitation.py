@@ -12,7 +12,7 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.e2e.appearance import check_appearance
-from tests.e2e.conftest import make_gateway
+from tests.e2e.conftest import serving
 from tests.e2e.person import PHONE, Person, call_card, call_tool
 from tests.e2e.scripted_server import ScriptedServer
 from tests.harness.process import GatewayProcess
@@ -38,10 +38,8 @@ async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactor
     (home / "countersign.toml").write_text(
         f'[sources.git]\nkind = "mcp"\ncommand = {command}\nelicitation = "ask"\ntools = {{ asks_form = "read" }}\n'
     )
-    process = make_gateway(home, COUNTERSIGN_MODEL_URL=model.url, COUNTERSIGN_MODEL_TIER="native")
-    await process.start()
-    yield process
-    assert await process.stop() == 0, process.output
+    async with serving(home, COUNTERSIGN_MODEL_URL=model.url, COUNTERSIGN_MODEL_TIER="native") as process:
+        yield process
 
 
 async def test_a_question_appears_as_the_servers_own_and_is_answered_on_the_console(person: Person, shell: Page) -> None:

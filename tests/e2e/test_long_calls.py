@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 
 from tests.adapters.tools.mcp.servers import NODE, PACKAGES
 from tests.e2e.appearance import check_appearance
-from tests.e2e.conftest import make_gateway
+from tests.e2e.conftest import serving
 from tests.e2e.person import Person, call_card, call_tool, end_turn
 from tests.e2e.scripted_server import ScriptedServer
 from tests.harness.process import GatewayProcess
@@ -35,10 +35,8 @@ async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactor
     home = tmp_path_factory.mktemp("long-calls")
     command = json.dumps([str(NODE), str(PACKAGES / "server-everything/dist/index.js")])
     (home / "countersign.toml").write_text(DECLARED.format(command=command), encoding="utf-8")
-    process = make_gateway(home, COUNTERSIGN_MODEL_URL=model.url, COUNTERSIGN_MODEL_TIER="native")
-    await process.start()
-    yield process
-    assert await process.stop() == 0, process.output
+    async with serving(home, COUNTERSIGN_MODEL_URL=model.url, COUNTERSIGN_MODEL_TIER="native") as process:
+        yield process
     assert "Traceback" not in process.output, process.output
 
 

@@ -11,7 +11,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.e2e.appearance import check_appearance, check_focus
-from tests.e2e.conftest import make_gateway
+from tests.e2e.conftest import serving
 from tests.e2e.person import PHONE, Person, send
 from tests.e2e.scripted_server import ScriptedServer
 from tests.harness.process import GatewayProcess
@@ -53,10 +53,8 @@ async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactor
     document = home / "shop.json"
     document.write_text(json.dumps(describe_api()), encoding="utf-8")
     (home / "countersign.toml").write_text(DECLARED.format(document=json.dumps(str(document))), encoding="utf-8")
-    process = make_gateway(home, COUNTERSIGN_MODEL_URL=model.url, COUNTERSIGN_MODEL_TIER="native")
-    await process.start()
-    yield process
-    assert await process.stop() == 0, process.output
+    async with serving(home, COUNTERSIGN_MODEL_URL=model.url, COUNTERSIGN_MODEL_TIER="native") as process:
+        yield process
     assert "Traceback" not in process.output, process.output
 
 

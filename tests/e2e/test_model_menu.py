@@ -9,7 +9,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from gateway.adapters.inference.scripted import Reply
-from tests.e2e.conftest import make_gateway
+from tests.e2e.conftest import serving
 from tests.e2e.person import Person, answers, call_card, expect_idle, send
 from tests.e2e.scripted_server import ScriptedServer
 from tests.harness.process import GatewayProcess
@@ -22,15 +22,13 @@ STUB = "Stub (rules, no language model)"
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
     """One with a remote model, which is the first, and one on this machine."""
-    process = make_gateway(
+    async with serving(
         tmp_path_factory.mktemp("gateway"),
         COUNTERSIGN_MODEL_URL=model.url,
         COUNTERSIGN_MODEL_TIER="native",
         COUNTERSIGN_OTHER_MODELS='["stub"]',
-    )
-    await process.start()
-    yield process
-    assert await process.stop() == 0, process.output
+    ) as process:
+        yield process
 
 
 async def test_the_model_of_a_conversation_is_its_own_after_a_reload_too(person: Person, model: ScriptedServer) -> None:

@@ -20,7 +20,7 @@ from playwright.async_api import Browser, BrowserContext, Page, expect
 from gateway.adapters.inference.scripted import Reply
 from tests.audit_vectors import FOLDER
 from tests.e2e.album import Album, make_steady
-from tests.e2e.conftest import built_web, make_gateway
+from tests.e2e.conftest import built_web, serving
 from tests.e2e.person import DESKTOP, Person, answers, approval_dock, call_card, call_tool, decide, expect_idle, send
 from tests.e2e.scripted_server import ScriptedServer
 from tests.harness.process import GatewayProcess
@@ -164,16 +164,14 @@ async def _add_source(person: Person, folder: Path) -> None:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
     """A gateway whose questions wait until everybody has looked."""
-    process = make_gateway(
+    async with serving(
         tmp_path_factory.mktemp("gateway"),
         COUNTERSIGN_MODEL_URL=model.url,
         COUNTERSIGN_MODEL_TIER="native",
         COUNTERSIGN_APPROVAL_SECONDS="3000",
         COUNTERSIGN_SNAPSHOT_SECONDS="3600",
-    )
-    await process.start()
-    yield process
-    assert await process.stop() == 0, process.output
+    ) as process:
+        yield process
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -9,7 +9,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.e2e.appearance import check_appearance, check_focus
-from tests.e2e.conftest import make_gateway
+from tests.e2e.conftest import serving
 from tests.e2e.person import DESKTOP, PHONE, Person, call_card, call_tool, end_turn
 from tests.e2e.scripted_server import ScriptedServer
 from tests.harness.process import GatewayProcess
@@ -26,15 +26,13 @@ forbid (principal, action, resource == Countersign::Tool::"peek") when { !resour
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
     """One that keeps its policy in the database."""
-    process = make_gateway(
+    async with serving(
         tmp_path_factory.mktemp("gateway"),
         COUNTERSIGN_MODEL_URL=model.url,
         COUNTERSIGN_MODEL_TIER="native",
         COUNTERSIGN_POLICY_SOURCE="database",
-    )
-    await process.start()
-    yield process
-    assert await process.stop() == 0, process.output
+    ) as process:
+        yield process
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

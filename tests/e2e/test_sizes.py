@@ -12,7 +12,7 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.e2e.appearance import check_layout, keep_picture
-from tests.e2e.conftest import built_web, make_gateway
+from tests.e2e.conftest import built_web, serving
 from tests.e2e.person import Person, approval_dock, call_card, call_tool, decide, end_turn, expect_idle
 from tests.harness.process import GatewayProcess
 
@@ -32,10 +32,8 @@ REPORT = "Quartalsabschlussvorbereitung/Donaudampfschifffahrtsgesellschaft/Recht
 async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
     """A gateway with tools of long names."""
     tools = json.dumps(["tests.harness.effect_tools", "tests.harness.long_named_tools"])
-    process = make_gateway(tmp_path_factory.mktemp("gateway"), COUNTERSIGN_MODEL="stub", COUNTERSIGN_TOOLS_MODULES=tools)
-    await process.start()
-    yield process
-    assert await process.stop() == 0, process.output
+    async with serving(tmp_path_factory.mktemp("gateway"), COUNTERSIGN_MODEL="stub", COUNTERSIGN_TOOLS_MODULES=tools) as process:
+        yield process
 
 
 @pytest_asyncio.fixture(loop_scope="session")

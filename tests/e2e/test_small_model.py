@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 
 from gateway.adapters.inference.scripted import Reply
 from tests.e2e.appearance import check_appearance, check_focus
-from tests.e2e.conftest import make_gateway
+from tests.e2e.conftest import serving
 from tests.e2e.person import Person, answers, approval_dock, call_card, call_tool, decide, expect_idle, send, steps
 from tests.e2e.scripted_server import ScriptedServer
 from tests.harness.process import GatewayProcess
@@ -50,10 +50,8 @@ UNKNOWN = action("open_folder", path="reports/")
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
     home = tmp_path_factory.mktemp("small")
-    process = make_gateway(home, COUNTERSIGN_TOOLS_MODULES="[]", **model.as_small_model(home))
-    await process.start()
-    yield process
-    assert await process.stop() == 0, process.output
+    async with serving(home, COUNTERSIGN_TOOLS_MODULES="[]", **model.as_small_model(home)) as process:
+        yield process
     assert "Traceback" not in process.output, process.output
 
 
