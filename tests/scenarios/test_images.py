@@ -85,7 +85,7 @@ async def test_a_model_that_sees_is_shown_what_was_attached_without_what_tells_w
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>\xff", "is not text"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>\xff\x01", "is not text"),
         (b"\x89PNG\r\n\x1a\n<svg onload='alert(1)'/>", "cut off or damaged"),
         (png(10_000, 10_000), "pixels"),
         (jpeg(60_000, 60_000), "pixels"),

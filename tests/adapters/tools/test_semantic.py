@@ -151,7 +151,7 @@ async def test_nothing_outside_the_workspace_is_read(desk: Desk) -> None:
 
 async def test_what_is_no_text_is_left_out_and_not_read_twice(desk: Desk) -> None:
     (desk.folder / "image.png").write_bytes(b"cat\0cat")
-    (desk.folder / "latin.txt").write_bytes(b"caf\xe9 cat")
+    (desk.folder / "sound.raw").write_bytes(b"caf\xe9\x01 cat")
     desk.write("blank.txt", "\n \n\t\n")
     assert await desk.found("cat") == []
     assert desk.embedder.asked == ["cat"]
