@@ -71,6 +71,21 @@ async def test_a_grant_leaves_open_only_what_was_not_pinned_and_can_be_revoked(s
     assert (await console.call("grants/list"))["grants"] == []
 
 
+async def test_the_arguments_of_a_grant_stand_in_the_order_in_which_they_stood_on_the_question(stage: Stage) -> None:
+    agent, console = await open_checked(stage, "agent"), await open_checked(stage, "console")
+    turn = await Turn.begin(agent)
+    waiting = await turn.start("write")
+    approval_id = (await console.notification("approvals/requested"))["approval"]["id"]
+    question = await console.call("approvals/get", {"approvalId": approval_id})
+    answer = {"approvalId": approval_id, "challenge": question["challenge"], "decision": "approve", "scope": "turn"}
+    decided = await console.call("approvals/decide", answer)
+    await waiting
+    (agents,) = (await agent.call("grants/list"))["grants"]
+    (consoles,) = (await console.call("grants/list"))["grants"]
+    assert question["order"] != sorted(question["order"])
+    assert [list(grant["pins"]) for grant in (decided["grant"], agents, consoles)] == [question["order"]] * 3
+
+
 async def test_the_agent_can_revoke_a_grant(stage: Stage) -> None:
     agent, console = await open_checked(stage, "agent"), await open_checked(stage, "console")
     turn = await Turn.begin(agent)

@@ -178,7 +178,7 @@ class ApprovalPrompts:
         """What is asked, then everything about it in the rows of this terminal."""
         asked_for, tone = ("passkey", Tone.GRAVE) if approval.kind is ApprovalKind.STEP_UP else ("approval", Tone.CAREFUL)
         self._screen.say("", f"`{approval.tool}` needs your {asked_for}:", tone=tone)
-        described = describe_approval(approval, order_arguments(self._toolbox, approval), preview)
+        described = describe_approval(approval, order_arguments(self._toolbox, approval.tool, approval.parsed_arguments), preview)
         rows = [piece for row in described for piece in self._screen.cut(row.text, f"{MARGIN}{row.indent}", row.tone)]
         return [rows[start : start + _PAGE] for start in range(0, len(rows), _PAGE)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from gateway.core.approval import Approval
@@ -17,11 +18,11 @@ class CallObstacle:
     message: str
 
 
-def order_arguments(toolbox: Toolbox, approval: Approval) -> tuple[str, ...]:
-    """The arguments' names as the tool's author wrote them; the statement has them in the order of the alphabet."""
-    spec = toolbox.find(approval.tool)
+def order_arguments(toolbox: Toolbox, tool: str, names: Collection[str]) -> tuple[str, ...]:
+    """The arguments' names as the tool's author wrote them; what is signed or stored has them in the order of the alphabet."""
+    spec = toolbox.find(tool)
     written = () if spec is None else spec.param_schema.get("properties", {})
-    return tuple(dict.fromkeys((*(name for name in written if name in approval.parsed_arguments), *approval.parsed_arguments)))
+    return tuple(dict.fromkeys((*(name for name in written if name in names), *names)))
 
 
 async def preview_call(toolbox: Toolbox, approval: Approval) -> Preview | CallObstacle | None:

@@ -330,7 +330,7 @@ class AgentMethods:
     async def list_grants(self, caller: Connection, _params: Nothing) -> wire.GrantList:
         """The session's grants that a call could still come for."""
         grants = await self._gateway.grants.usable(caller.session)
-        return wire.GrantList(grants=tuple(map(view_grant, grants)))
+        return wire.GrantList(grants=tuple(view_grant(grant, self._gateway.ports.toolbox) for grant in grants))
 
     async def revoke_grant(self, caller: Connection, params: wire.GrantRef) -> Nothing:
         """Revoke one; this only narrows what the session may do."""

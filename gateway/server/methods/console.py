@@ -179,7 +179,7 @@ class ConsoleMethods:
             statement=dict(statement),
             challenge=challenge,
             passkey_options=None if challenge is None else await self._passkey_options(caller, approval),
-            order=order_arguments(self._gateway.ports.toolbox, approval),
+            order=order_arguments(self._gateway.ports.toolbox, approval.tool, approval.parsed_arguments),
             preview=None if challenge is None else _view_preview(await preview_call(self._gateway.ports.toolbox, approval)),
             copied=None if challenge is None else view_copies(await self._gateway.find_copies(approval)),
             background=await self._audit.tell_background(caller, approval),
@@ -210,7 +210,7 @@ class ConsoleMethods:
         )
         return wire.ApprovalDecided(
             approval=view_approval(decided.approval),
-            grant=None if decided.grant is None else view_grant(decided.grant),
+            grant=None if decided.grant is None else view_grant(decided.grant, self._gateway.ports.toolbox),
         )
 
     async def allow_turn(self, caller: ConsoleCaller, params: wire.OpenTurnRef) -> Nothing:
@@ -226,7 +226,7 @@ class ConsoleMethods:
     async def list_grants(self, caller: ConsoleCaller, _params: Nothing) -> GrantList:
         """The valid grants of this person, over all their sessions."""
         grants = await self._gateway.grants.of_principal(caller.principal.id)
-        return GrantList(grants=tuple(map(view_grant, grants)))
+        return GrantList(grants=tuple(view_grant(grant, self._gateway.ports.toolbox) for grant in grants))
 
     async def revoke_grant(self, caller: ConsoleCaller, params: GrantRef) -> Nothing:
         """Revoke a grant."""

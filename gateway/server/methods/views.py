@@ -29,6 +29,7 @@ from gateway.protocol.console_methods import (
     WireCopiedText,
 )
 from gateway.runtime import ports, turns
+from gateway.runtime.approvals import order_arguments
 from gateway.runtime.calls import CallAnswer
 from gateway.runtime.denials import StoppedQuestions
 from gateway.server.methods.encoding import encode_base64url
@@ -213,9 +214,10 @@ def view_approval(approval: Approval) -> shapes.WireApproval:
     return shapes.WireApproval.admit(approval.wire())
 
 
-def view_grant(grant: Grant) -> shapes.WireGrant:
-    """A grant."""
-    return shapes.WireGrant.admit(grant.wire())
+def view_grant(grant: Grant, toolbox: ports.Toolbox) -> shapes.WireGrant:
+    """A grant, with its arguments in the order in which the tool's author wrote them, as they stood on the question."""
+    pins = order_arguments(toolbox, grant.tool, grant.pins)
+    return shapes.WireGrant.admit({**grant.wire(), "pins": {name: orjson.loads(grant.pins[name]) for name in pins}})
 
 
 def view_passkey(passkey: Passkey) -> PasskeyView:
