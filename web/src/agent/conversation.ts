@@ -1,4 +1,12 @@
-import type { Approval, CallView, Outcome, StoredMessage, ToolCall, ToolDescriptor } from "../protocol/generated.ts";
+import type {
+  Approval,
+  ApprovalStatus,
+  CallView,
+  Outcome,
+  StoredMessage,
+  ToolCall,
+  ToolDescriptor,
+} from "../protocol/generated.ts";
 import { copy, nameTheRest } from "./copy.ts";
 import type { AgentEvent, Panel } from "./events.ts";
 import { CANCELLED, join, type Observation, UNHEARD } from "./messages.ts";
@@ -23,6 +31,8 @@ export interface CallCard {
   readonly phase: CallPhase;
   readonly approvalId?: string;
   readonly approval?: Approval;
+  /** What became of the question, where there was one. The result of a step of a plan comes only when those before it have theirs. */
+  readonly decided?: ApprovalStatus;
   readonly progress?: CallProgress;
   readonly result?: Observation;
 }
@@ -204,7 +214,7 @@ export function advance(state: Conversation, event: AgentEvent): Conversation {
       );
     }
     case "call:closed":
-      return change(state, event.callId, { phase: "closed", result: event.result });
+      return change(state, event.callId, (card) => ({ phase: "closed", result: asHeard(card, event.result) }));
     case "approval:requested": {
       const { approval } = event;
       if (state.calls[approval.callId] === undefined) return state;
@@ -217,7 +227,7 @@ export function advance(state: Conversation, event: AgentEvent): Conversation {
       return change(state, approval.callId, (card) => (card.phase === "waiting" ? { approval } : {}));
     }
     case "approval:resolved":
-      return change(state, event.callId, (card) => (card.phase === "waiting" ? { phase: "running" } : {}));
+      return change(state, event.callId, (card) => resolved(card, event.status));
     case "tokens:counted":
       return { ...state, gauge: { used: event.used, limit: event.limit, exact: event.exact } };
     case "context:condensed":
@@ -330,9 +340,21 @@ function cancel(state: Conversation, isOver: (card: CallCard) => boolean): Conve
     Object.entries(state.calls).map(([id, card]): [string, CallCard] => [
       id,
       card.phase !== "closed" && isOver(card)
-        ? { ...card, phase: "closed", result: card.phase === "proposed" ? CANCELLED : UNHEARD }
+        ? { ...card, phase: "closed", result: card.phase === "proposed" ? CANCELLED : asHeard(card, UNHEARD) }
         : card,
     ]),
   );
   return { ...state, calls };
+}
+
+/** What an answer to its question means for a call. One that was approved in the moment of its end may have begun after all. */
+function resolved(card: CallCard, decided: ApprovalStatus): Partial<CallCard> {
+  if (card.phase === "waiting") return { phase: "running", decided };
+  return card.result === CANCELLED && decided === "approved" ? { result: UNHEARD } : {};
+}
+
+/** A result as far as it is known here: a call that nobody had approved did not run, whether its answer was waited for or not. */
+function asHeard({ phase, decided }: CallCard, result: Observation): Observation {
+  const isUndecided = phase === "waiting" || (decided !== undefined && decided !== "approved");
+  return result === UNHEARD && isUndecided ? CANCELLED : result;
 }

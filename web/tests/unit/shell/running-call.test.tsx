@@ -5,6 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import type { CallCard } from "../../../src/agent/conversation.ts";
 import { isHeld } from "../../../src/features/shell/log/held-calls.ts";
 import { ToolCallView } from "../../../src/features/shell/log/ToolCallView.tsx";
+import type { ApprovalStatus } from "../../../src/protocol/generated.ts";
 
 afterEach(cleanup);
 
@@ -60,6 +61,21 @@ test("a call behind one that waits has not begun, says so, and can be cancelled"
   render(<ToolCallView card={held} held onCancel={() => undefined} />);
   expect(screen.getByRole("article", { name: "long__job: Waits its turn" })).toBeDefined();
   expect(screen.getByRole("button", { name: "Cancel call of long__job" })).toBeDefined();
+});
+
+test("a step that was answered with no says so at once, though its result comes only after the step before it", () => {
+  const step: CallCard = {
+    call: { id: "call_2", name: "delete_file", arguments: {} },
+    turnId: "trn_1",
+    phase: "running",
+  };
+  const words = { denied: "Denied", expired: "Expired", cancelled: "Cancelled", approved: "Waits its turn" } as const;
+  for (const [decided, said] of Object.entries(words)) {
+    render(<ToolCallView card={{ ...step, decided: decided as ApprovalStatus }} held onCancel={() => undefined} />);
+    expect(screen.getByRole("article", { name: `delete_file: ${said}` })).toBeDefined();
+    expect(screen.queryByRole("button", { name: "Cancel call of delete_file" }) !== null).toBe(decided === "approved");
+    cleanup();
+  }
 });
 
 test("a call that waits points to its question and does not say it a second time", () => {

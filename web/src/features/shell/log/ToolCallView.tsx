@@ -13,7 +13,7 @@ import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { Arguments } from "../Arguments.tsx";
 import { isForeign } from "../foreign.ts";
-import { explainFailedCall, stateOf } from "./call-labels.ts";
+import { explainFailedCall, isUnderWay, stateOf } from "./call-labels.ts";
 import { Markdown } from "./Markdown.tsx";
 import { type ProgramOutput, readProgramOutput } from "./program-output.ts";
 import styles from "./ToolCallView.module.css";
@@ -36,7 +36,7 @@ export function ToolCallView({ card, amongSeveral = false, held = false, onCance
   const { tool, progress, result } = card;
   const call = withoutBytes(card.call);
   const { label, tone } = stateOf(card, held);
-  const sent = result === undefined && card.phase === "running";
+  const sent = isUnderWay(card);
   const explanation = explainFailedCall(card);
   const waits = result === undefined && card.phase === "waiting";
   return (

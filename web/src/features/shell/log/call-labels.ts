@@ -2,13 +2,15 @@ import type { CallCard } from "../../../agent/conversation.ts";
 import { explainOutcome, why } from "../../../agent/copy.ts";
 import { catalogue } from "../../../language/language.ts";
 import { t } from "../../../language/t.ts";
-import type { Outcome, PermissionMode } from "../../../protocol/generated.ts";
+import type { ApprovalStatus, Outcome, PermissionMode } from "../../../protocol/generated.ts";
 import type { Tone } from "../../../ui/Tag.tsx";
 
 export interface CallState {
   readonly label: string;
   readonly tone: Tone;
 }
+
+const EXPIRED: CallState = { label: t`Expired`, tone: "danger" };
 
 const CLOSED: Readonly<Record<Outcome, CallState>> = {
   ok: { label: t`Done`, tone: "ok" },
@@ -22,11 +24,25 @@ const CLOSED: Readonly<Record<Outcome, CallState>> = {
   unknownTool: { label: t`No such tool`, tone: "danger" },
 };
 
+/** Of a call that will not run, while its result is still to come. */
+const DECIDED: Partial<Readonly<Record<ApprovalStatus, CallState>>> = {
+  denied: CLOSED.deniedByUser,
+  expired: EXPIRED,
+  cancelled: CLOSED.cancelled,
+};
+
+/** Whether a call that was sent can still begin, or has begun. */
+export function isUnderWay({ phase, result, decided }: CallCard): boolean {
+  return result === undefined && phase === "running" && (decided === undefined || DECIDED[decided] === undefined);
+}
+
 /** The state of a call as a label. `held`: it stands behind one that waits for a person. */
-export function stateOf({ phase, result }: CallCard, held = false): CallState {
+export function stateOf({ phase, result, decided }: CallCard, held = false): CallState {
   if (result?.reason === "outcomeUnknown") return { label: t`Outcome unknown`, tone: "waiting" };
-  if (result?.reason === "approvalExpired") return { label: t`Expired`, tone: "danger" };
+  if (result?.reason === "approvalExpired") return EXPIRED;
   if (result !== undefined) return CLOSED[result.outcome];
+  const refused = decided === undefined ? undefined : DECIDED[decided];
+  if (refused !== undefined) return refused;
   switch (phase) {
     case "waiting":
       return { label: t`Waiting for approval`, tone: "waiting" };
