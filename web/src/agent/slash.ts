@@ -8,21 +8,25 @@ export type Command =
   | { readonly kind: "call"; readonly name: string; readonly arguments: Record<string, unknown> }
   | { readonly kind: "help" }
   | { readonly kind: "exit" }
-  /** `why` is a sentence for the person. */
-  | { readonly kind: "mistake"; readonly why: string };
+  /** `about` is the word that was typed behind the slash. */
+  | { readonly kind: "mistake"; readonly why: Mistake; readonly about: string };
+
+/** What is wrong with a command. */
+export type Mistake = "takesNothing" | "noToolNamed" | "noSuchCommand" | "noObject";
+
+export type CommandWord = "tools" | "inspect" | "call" | "help" | "exit";
 
 export interface CommandInfo {
-  readonly word: string;
+  readonly word: CommandWord;
   readonly usage: string;
-  readonly what: string;
 }
 
 export const commands: readonly CommandInfo[] = [
-  { word: "tools", usage: "/tools [WORDS]", what: "Show the tools of this conversation and what each needs" },
-  { word: "inspect", usage: "/inspect NAME", what: "Show one tool with its arguments" },
-  { word: "call", usage: "/call NAME {…}", what: "Call a tool yourself, through the same gate and without the model" },
-  { word: "help", usage: "/help", what: "Show what can be typed here" },
-  { word: "exit", usage: "/exit", what: "Sign out and end everything that runs" },
+  { word: "tools", usage: "/tools [WORDS]" },
+  { word: "inspect", usage: "/inspect NAME" },
+  { word: "call", usage: "/call NAME {…}" },
+  { word: "help", usage: "/help" },
+  { word: "exit", usage: "/exit" },
 ];
 
 /** Read what was typed. Only a known word right after the slash makes a command: `/etc/hosts` is part of a sentence. */
@@ -36,13 +40,13 @@ export function readCommand(typed: string): Command {
       return { kind: "tools", search: rest };
     case "help":
     case "exit":
-      return rest === "" ? { kind: word } : mistake(`\`/${word}\` takes nothing after it.`);
+      return rest === "" ? { kind: word } : mistake("takesNothing", word);
     case "inspect":
-      return /^\S+$/.test(rest) ? { kind: "inspect", name: rest } : mistake("Which tool? `/inspect NAME`");
+      return /^\S+$/.test(rest) ? { kind: "inspect", name: rest } : mistake("noToolNamed", word);
     case "call":
       return readCall(rest);
     default:
-      return mistake(`There is no command \`/${word}\`. \`/help\` shows what there is.`);
+      return mistake("noSuchCommand", word);
   }
 }
 
@@ -54,7 +58,7 @@ export function suggestCommands(typed: string): CommandInfo[] {
 
 function readCall(rest: string): Command {
   const [, name, json = ""] = /^(\S+)\s*([\s\S]*)$/.exec(rest) ?? [];
-  if (name === undefined) return mistake("Which tool? `/call NAME {…}`");
+  if (name === undefined) return mistake("noToolNamed", "call");
   if (json === "") return { kind: "call", name, arguments: {} };
   try {
     const given: unknown = JSON.parse(json);
@@ -62,9 +66,9 @@ function readCall(rest: string): Command {
   } catch {
     // Said below, like any other text that is no object.
   }
-  return mistake('The arguments must be one JSON object, like `{"path": "notes"}`.');
+  return mistake("noObject", "call");
 }
 
-function mistake(why: string): Command {
-  return { kind: "mistake", why };
+function mistake(why: Mistake, about: string): Command {
+  return { kind: "mistake", why, about };
 }

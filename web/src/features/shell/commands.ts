@@ -1,6 +1,7 @@
 import type { Command } from "../../agent/slash.ts";
 import { t } from "../../language/t.ts";
 import type { ModelInfo } from "../../protocol/generated.ts";
+import { explainMistake } from "./command-words.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 import type { AgentClient } from "./shell-environment.ts";
 
@@ -26,7 +27,7 @@ const TAKEN: CommandOutcome = { taken: true };
 export async function runCommand(command: Command, typed: string, context: CommandContext): Promise<CommandOutcome> {
   switch (command.kind) {
     case "mistake":
-      return refused(command.why);
+      return refused(explainMistake(command));
     case "message":
       return sendMessage(command.text, context);
     case "call": {

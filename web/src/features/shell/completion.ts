@@ -1,6 +1,7 @@
 import { type CommandInfo, suggestCommands } from "../../agent/slash.ts";
 import { t } from "../../language/t.ts";
 import type { ToolDescriptor } from "../../protocol/generated.ts";
+import { describeCommand } from "./command-words.ts";
 
 /** What the text before the caret could be completed with, and from where on. */
 export type Wanted =
@@ -49,10 +50,10 @@ export function wantedAt(text: string, caret: number): Wanted | null {
 }
 
 export function suggestCommand({ commands }: Extract<Wanted, { kind: "command" }>): Suggestion[] {
-  return commands.map(({ word, usage, what }) => ({
+  return commands.map(({ word, usage }) => ({
     key: word,
     label: usage,
-    what,
+    what: describeCommand({ word, usage }),
     from: 0,
     insert: `/${word}${word === "inspect" || word === "call" ? " " : ""}`,
     own: true,

@@ -89,11 +89,17 @@ export class ConversationIndex {
     return (await this.fork(id, turns, title)).conversation.id;
   }
 
-  /** A new conversation with what was before the turn with index `fromTurn`, under another title if one is given. */
+  /**
+   * A new conversation with what was before the turn with index `fromTurn`, under another title if one is given. A title that
+   * another conversation has gets a number, so that branches are told apart wherever they are listed.
+   */
   async fork(id: string, fromTurn: number, title: string | null): Promise<ConversationForked> {
+    const taken = new Set(this.#conversations?.map((each) => each.title));
     const forked = await this.#client.call("conversations/fork", { conversationId: id, fromTurn });
     this.put(forked.conversation);
-    if (title !== null) await this.rename(forked.conversation.id, title);
+    const wanted = title ?? forked.conversation.title;
+    const free = wanted === "" ? "" : numbered(wanted, taken);
+    if (free !== forked.conversation.title) await this.rename(forked.conversation.id, free);
     return forked;
   }
 
@@ -109,6 +115,17 @@ export function titleFrom(text: string): string {
   const typed = text.split("\n", 1)[0] ?? "";
   const firstLine = typed.startsWith("/") ? titleOfCommand(typed) : typed;
   return firstLine.length > TITLE_LENGTH ? `${beginningOf(firstLine, TITLE_LENGTH - 1)}…` : firstLine;
+}
+
+/** A title that no other has: itself, or with the first free number behind it. */
+function numbered(title: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(title)) return title;
+  const bare = title.replace(/ \(\d+\)$/, "");
+  for (let number = 2; ; number++) {
+    const suffix = ` (${number})`;
+    const next = beginningOf(bare, TITLE_LIMIT - suffix.length) + suffix;
+    if (!taken.has(next)) return next;
+  }
 }
 
 /** At most so many characters of a text. An emoji is two of JavaScript's, and half of one is none that can be sent. */

@@ -6,6 +6,7 @@ import type { ProposedCall } from "../../agent/lane.ts";
 import { type Message, recall, unanswered } from "../../agent/messages.ts";
 import type { Begun, TurnRunner } from "../../agent/runner.ts";
 import type { ConversationOpened, ModelInfo, OpenTurn } from "../../protocol/generated.ts";
+import { attachedWords, changedWords } from "./log/own-turns.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { PartialAnswer } from "./partial-answer.ts";
 import { type AnswerFigures, addFigures, personalChat, withRoom } from "./personal-chat.ts";
@@ -139,7 +140,7 @@ export class OpenConversation {
   async attach(name: string, data: string): Promise<boolean> {
     this.#isAttaching = true;
     try {
-      if (!(await this.call(`Attached ${name}`, { name: ATTACHER, arguments: { name, data } }))) return false;
+      if (!(await this.call(attachedWords(name), { name: ATTACHER, arguments: { name, data } }))) return false;
       await this.#underWay;
       return Object.values(this.#log.calls).at(-1)?.result?.outcome === "ok";
     } finally {
@@ -154,7 +155,7 @@ export class OpenConversation {
   async callInstead(proposal: ProposedCall): Promise<boolean> {
     await this.stop();
     await this.#underWay;
-    return this.call(`I changed what ${proposal.name} is called with.`, proposal);
+    return this.call(changedWords(proposal.name), proposal);
   }
 
   /** Go on with the turn that was left open, taking it over from another tab if need be. */

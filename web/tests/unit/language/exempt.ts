@@ -13,6 +13,11 @@ export const EXEMPT: readonly { readonly file: string; readonly text?: RegExp; r
   },
   { file: "features/shell/import/countersign.ts", why: "parts of what is imported, which the model reads" },
   { file: "features/shell/log/formula-tree.ts", why: "names of MathML, and errors that nobody is shown" },
+  {
+    file: "features/shell/log/own-turns.ts",
+    text: /^(Attached|I changed)/,
+    why: "what the record has as the person's words, which the page shows in its own language",
+  },
   { file: "features/shell/log/program-output.ts", why: "names of fields" },
   { file: "features/console/errors.ts", text: /^Refusal$/, why: "the name of an error" },
   { file: "features/console/audit/CallPage.tsx", text: /^countersign audit explain/, why: "a command" },

@@ -17,6 +17,7 @@ describe("asking again", () => {
     conversation: { ...conversationOf("cnv_1"), turnCount: 2 },
     messages: [said("t1", "one"), said("t2", "two")],
   };
+  const renamed = ({ title }: { title: string }) => ({ conversation: { ...branch, title } });
   const branch = { ...conversationOf("cnv_2"), parentId: "cnv_1", inheritedTurns: 1 };
 
   test("from a turn on takes place in a copy of what was before it, with the same model", async () => {
@@ -25,6 +26,7 @@ describe("asking again", () => {
       "session/describe": () => ({ models: [largeModel, remote], consoleOrigin: "" }),
       "conversations/open": () => stored,
       "conversations/fork": () => ({ conversation: branch, messages: [said("t1", "one")] }),
+      "conversations/rename": renamed,
     });
     const { workspace, address } = await start(client, ["Two and a half."], "cnv_1");
     workspace.chooseModel("remote");
@@ -34,12 +36,14 @@ describe("asking again", () => {
     expect(client.paramsOf("turns/begin")).toMatchObject([{ conversationId: "cnv_2", modelId: "remote" }]);
     expect(address()).toBe("cnv_2");
     expect(state.log.turnIds).toEqual(["t1", "trn_1"]);
+    expect(state.title, "branches of one conversation are told apart").toBe(`${conversationOf("cnv_1").title} (2)`);
   });
 
   test("a text that could not be sent is in the message box of the branch", async () => {
     const client = new ScriptedClient({
       "conversations/open": () => stored,
       "conversations/fork": () => ({ conversation: branch, messages: [] }),
+      "conversations/rename": renamed,
       "turns/begin": () => {
         throw new RpcError(-32000, "no");
       },
@@ -53,13 +57,19 @@ describe("asking again", () => {
     const client = new ScriptedClient({
       "conversations/open": () => stored,
       "conversations/fork": () => ({ conversation: branch, messages: [] }),
-      "conversations/rename": ({ title }: { title: string }) => ({ conversation: { ...branch, title } }),
+      "conversations/rename": renamed,
     });
     const { workspace } = await start(client, ["Eins."], "cnv_1");
     await workspace.askInBranch("t1", "uno");
     expect(workspace.getState().title).toBe("uno");
+    await workspace.open("cnv_1");
+    await workspace.askInBranch("t1", conversationOf("cnv_1").title);
+    expect(client.paramsOf("conversations/rename").at(-1)).toMatchObject({
+      title: `${conversationOf("cnv_1").title} (2)`,
+    });
+    await workspace.open("cnv_1");
     await workspace.askInBranch("no such turn", "uno");
-    expect(client.paramsOf("conversations/fork")).toHaveLength(1);
+    expect(client.paramsOf("conversations/fork")).toHaveLength(2);
   });
 });
 

@@ -237,5 +237,31 @@ describe("a question", () => {
     render(<Log view={view} {...props} busy={false} />);
     expect(screen.queryByRole("button", { name: "Edit" })).toBeNull();
     expect(screen.queryByRole("button", { name: "Try again in a branch" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Call again" })).toBeNull();
   });
+
+  test.each(['/call read_file {"path":"a.md"}', "I changed what read_file is called with."])(
+    "that is a call of the person's own (%s) is made again, and is no question to be put better",
+    (text) => {
+      const call = { id: "call_1", name: "read_file", arguments: { path: "a.md" } };
+      const view = [
+        { type: "turn:begun", turnId: "trn_1", text, tools: [] } as const,
+        { type: "call:proposed", call } as const,
+        {
+          type: "call:closed",
+          callId: "call_1",
+          result: { outcome: "ok", content: "a", trust: "untrusted", truncated: false },
+        } as const,
+        { type: "turn:ended", ending: "answered", label: "words" } as const,
+      ].reduce(advance, emptyConversation);
+      const onCallAgain = vi.fn();
+      const { rerender } = render(<Log view={view} {...props} onCallAgain={onCallAgain} busy={false} />);
+      expect(screen.queryByRole("button", { name: "Edit" })).toBeNull();
+      expect(screen.queryByRole("button", { name: "Try again in a branch" })).toBeNull();
+      fireEvent.click(screen.getByRole("button", { name: "Call again" }));
+      expect(onCallAgain).toHaveBeenCalledWith(call);
+      rerender(<Log view={view} {...props} onCallAgain={onCallAgain} busy />);
+      expect(screen.queryByRole("button", { name: "Call again" })).toBeNull();
+    },
+  );
 });

@@ -17,8 +17,8 @@ interface QuestionActionsProps {
   readonly entry: UserEntry;
   readonly busy: boolean;
   readonly sendKey: SendKey;
-  /** A file was handed over in this turn: the gateway read it, and no model was asked anything. */
-  readonly isAttachment: boolean;
+  /** The person made the call of this turn, and no model was asked anything: the words are no question that could be put better. */
+  readonly isOwnCall: boolean;
   readonly onAskAgain: (turnId: string, text: string) => void;
   readonly branchesAt: (turnId: string) => BranchPoint | null;
   readonly onOpenBranch: (id: string) => void;
@@ -27,7 +27,7 @@ interface QuestionActionsProps {
 
 /** Under what a person wrote: the branches that begin there, copy, and edit, which asks again in a branch. */
 export function QuestionActions(props: QuestionActionsProps) {
-  const { entry, busy, sendKey, isAttachment, onAskAgain, branchesAt, onOpenBranch, onCompare } = props;
+  const { entry, busy, sendKey, isOwnCall, onAskAgain, branchesAt, onOpenBranch, onCompare } = props;
   const [editing, setEditing] = useState(false);
   const edit = useRef<HTMLButtonElement>(null);
   const wasEditing = useRef(false);
@@ -60,7 +60,7 @@ export function QuestionActions(props: QuestionActionsProps) {
         </Button>
       )}
       <CopyButton text={entry.text} what={t`question`} />
-      {!busy && !entry.steered && !isAttachment && (
+      {!busy && !entry.steered && !isOwnCall && (
         <Button ref={edit} size="small" variant="quiet" onClick={() => setEditing(true)}>
           {t`Edit`}
         </Button>
@@ -107,6 +107,8 @@ interface AnswerActionsProps {
   readonly onAskAgain: (turnId: string, text: string) => void;
   /** A call that nobody decided about in time. */
   readonly expired: ToolCall | undefined;
+  /** A call that the person made, and may make once more. */
+  readonly own: ToolCall | undefined;
   readonly onCallAgain: (call: ToolCall) => void;
   /** What to send so that an answer goes on that ended before it was done. */
   readonly further: string | null;
@@ -117,7 +119,7 @@ interface AnswerActionsProps {
 
 /** Under what a turn came to. */
 export function AnswerActions(props: AnswerActionsProps) {
-  const { text, question, onAskAgain, expired, onCallAgain, further, onSend, figures } = props;
+  const { text, question, onAskAgain, expired, own, onCallAgain, further, onSend, figures } = props;
   return (
     <div className={styles.actions}>
       {further !== null && (
@@ -128,6 +130,11 @@ export function AnswerActions(props: AnswerActionsProps) {
       {expired !== undefined && (
         <Button size="small" variant="quiet" onClick={() => onCallAgain(expired)}>
           {t`Ask me again`}
+        </Button>
+      )}
+      {own !== undefined && (
+        <Button size="small" variant="quiet" onClick={() => onCallAgain(own)}>
+          {t`Call again`}
         </Button>
       )}
       {text !== null && <CopyButton text={text} what={t`answer`} />}

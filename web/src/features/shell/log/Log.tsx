@@ -1,6 +1,6 @@
 import { type KeyboardEvent, memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { ATTACHER } from "../../../agent/attached.ts";
-import type { Conversation, Course, Entry } from "../../../agent/conversation.ts";
+import type { CallCard, Conversation, Course, Entry } from "../../../agent/conversation.ts";
 import { t } from "../../../language/t.ts";
 import type { ToolCall } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
@@ -16,6 +16,7 @@ import { goingOn } from "./going-on.ts";
 import { isHeld } from "./held-calls.ts";
 import styles from "./Log.module.css";
 import { Markdown } from "./Markdown.tsx";
+import { ownCallAt, shownQuestion } from "./own-turns.ts";
 import { shownText } from "./own-words.ts";
 import { PanelView } from "./Panels.tsx";
 import { QuestionText } from "./QuestionText.tsx";
@@ -162,7 +163,7 @@ const LogEntry = memo(({ isSought, ...props }: PlacedEntry) => {
   return (
     <>
       <ErrorBoundary what={t`This entry`}>
-        <EntryView entry={entry} view={view} isSought={isSought} onCancelCall={onCancelCall} />
+        <EntryView entry={entry} view={view} index={index} isSought={isSought} onCancelCall={onCancelCall} />
       </ErrorBoundary>
       <ActionsAfter {...props} />
     </>
@@ -174,8 +175,8 @@ LogEntry.displayName = "LogEntry";
 function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }) {
   const { entries } = props.view;
   const entry = entries[index];
-  const isAttachment = bringsFile(props.view, index);
-  if (entry?.kind === "user") return <QuestionActions {...{ ...props, entry, isAttachment }} />;
+  const isOwnCall = ownCallAt(props.view, entry?.kind === "user" ? index : index - 1) !== undefined;
+  if (entry?.kind === "user") return <QuestionActions {...{ ...props, entry, isOwnCall }} />;
   const card = entry?.kind === "call" ? props.view.calls[entry.callId] : undefined;
   const mayAsk = card?.result?.reason === "approvalExpired" && !props.busy && !isMadeAgain(props.view, index);
   const expired = mayAsk ? card.call : undefined;
@@ -186,11 +187,15 @@ function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }
   const next = entries[following];
   const isLast = next === undefined || isQuestion(next);
   const text = entry?.kind === "assistant" ? shownText(entry) : null;
-  const question = isLast && !props.busy && !isAttachment ? questionBefore(entries, index) : undefined;
-  if (text === null && question === undefined && expired === undefined) return null;
+  const question = isLast && !props.busy && !isOwnCall ? questionBefore(entries, index) : undefined;
+  // What brought a file is attached again where files are attached, and what was not decided is asked for again.
+  const isRepeatable =
+    isOwnCall && !props.busy && !isBringer(card) && card?.result !== undefined && expired === undefined;
+  const own = isRepeatable ? card?.call : undefined;
+  if (text === null && question === undefined && expired === undefined && own === undefined) return null;
   const figures = question && props.figures.get(question.turnId);
   const further = next === undefined && !props.busy ? goingOn(entries.slice(0, index + 1)) : null;
-  return <AnswerActions {...{ ...props, text, question, expired, figures, further }} />;
+  return <AnswerActions {...{ ...props, text, question, expired, own, figures, further }} />;
 }
 
 /** Whether the call at a place was made once more later on, with the same arguments. */
@@ -203,10 +208,9 @@ function isMadeAgain({ entries, calls }: Conversation, index: number): boolean {
   });
 }
 
-/** Whether an entry belongs to a turn in which a person attached a file. Asked again, a model would be told a file's name. */
-function bringsFile({ entries, calls }: Conversation, index: number): boolean {
-  const entry = entries[entries[index]?.kind === "user" ? index + 1 : index];
-  return entry?.kind === "call" && calls[entry.callId]?.call.name === ATTACHER;
+/** Whether a call took in a file that the person attached. */
+function isBringer(card: CallCard | undefined): boolean {
+  return card?.call.name === ATTACHER;
 }
 
 /** What a turn was asked, with what the person added while it went on. */
@@ -233,11 +237,12 @@ const IMPORTED = t`Imported, not in this record`;
 interface EntryProps {
   readonly entry: Entry;
   readonly view: Conversation;
+  readonly index: number;
   readonly isSought: boolean;
   readonly onCancelCall: (callId: string) => void;
 }
 
-function EntryView({ entry, view, isSought, onCancelCall }: EntryProps) {
+function EntryView({ entry, view, index, isSought, onCancelCall }: EntryProps) {
   const place = { "data-entry": entry.key, "data-sought": isSought || undefined, tabIndex: isSought ? -1 : undefined };
   switch (entry.kind) {
     case "user":
@@ -245,7 +250,7 @@ function EntryView({ entry, view, isSought, onCancelCall }: EntryProps) {
         <article {...place} className={styles.user} aria-label={entry.steered ? t`You, in between` : t`You`}>
           {entry.steered && <p className={styles.note}>{t`Said while it worked`}</p>}
           {entry.imported && <p className={styles.note}>{IMPORTED}</p>}
-          <QuestionText text={entry.text} isSought={isSought} />
+          <QuestionText text={shownQuestion(entry, ownCallAt(view, index))} isSought={isSought} />
         </article>
       );
     case "assistant":

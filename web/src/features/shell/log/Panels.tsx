@@ -7,6 +7,7 @@ import { ExternalText } from "../../../ui/ExternalText.tsx";
 import { JsonView } from "../../../ui/JsonView.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
+import { describeCommand } from "../command-words.ts";
 import { MODES } from "./call-labels.ts";
 import styles from "./Panels.module.css";
 import { ToolListView } from "./ToolListView.tsx";
@@ -55,7 +56,13 @@ function Help() {
   return (
     <section className={styles.panel} aria-label={t`Commands`}>
       <h2>{t`What can be typed here`}</h2>
-      <KeyValue rows={commands.map(({ usage, what }) => ({ name: usage, term: <code>{usage}</code>, value: what }))} />
+      <KeyValue
+        rows={commands.map((each) => ({
+          name: each.usage,
+          term: <code>{each.usage}</code>,
+          value: describeCommand(each),
+        }))}
+      />
       <p className={styles.what}>
         {rich`${<kbd>{t`Enter`}</kbd>} sends, ${<kbd>{t`Shift`}</kbd>}+${<kbd>{t`Enter`}</kbd>} starts a new line, ${<kbd>F6</kbd>} moves between the parts of the page.`}
       </p>

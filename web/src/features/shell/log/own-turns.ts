@@ -1,0 +1,31 @@
+import { ATTACHER } from "../../../agent/attached.ts";
+import type { Conversation, Entry } from "../../../agent/conversation.ts";
+import { readCommand } from "../../../agent/slash.ts";
+import { t } from "../../../language/t.ts";
+import type { ToolCall } from "../../../protocol/generated.ts";
+
+/** What stands in the record as the person's words, where a page made a call for them. The record is in English. */
+export const attachedWords = (file: unknown) => `Attached ${String(file)}`;
+export const changedWords = (tool: string) => `I changed what ${tool} is called with.`;
+
+/** The call of a turn that a person made, so that no model was asked anything; undefined for any other turn. `index` is its question's. */
+export function ownCallAt(
+  { entries, calls }: Pick<Conversation, "entries" | "calls">,
+  index: number,
+): ToolCall | undefined {
+  const [entry, next] = [entries[index], entries[index + 1]];
+  if (entry?.kind !== "user" || next?.kind !== "call") return undefined;
+  const call = calls[next.callId]?.call;
+  if (call === undefined) return undefined;
+  const isOwn =
+    call.name === ATTACHER || entry.text === changedWords(call.name) || readCommand(entry.text).kind === "call";
+  return isOwn ? call : undefined;
+}
+
+/** What a person said, in the page's language where the page said it for them. */
+export function shownQuestion(entry: Extract<Entry, { readonly kind: "user" }>, own: ToolCall | undefined): string {
+  if (own === undefined) return entry.text;
+  const { name } = own.arguments;
+  if (entry.text === changedWords(own.name)) return t`I changed what ${own.name} is called with.`;
+  return typeof name === "string" && entry.text === attachedWords(name) ? t`Attached ${name}` : entry.text;
+}
