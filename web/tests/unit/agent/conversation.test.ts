@@ -8,8 +8,8 @@ import {
 } from "../../../src/agent/conversation.ts";
 import { copy } from "../../../src/agent/copy.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
-import { CANCELLED, countRounds, recall, UNHEARD, unanswered } from "../../../src/agent/messages.ts";
-import type { Approval, ApprovalStatus, CallView, StoredMessage } from "../../../src/protocol/generated.ts";
+import { countRounds, recall, unanswered } from "../../../src/agent/messages.ts";
+import type { Approval, CallView, StoredMessage } from "../../../src/protocol/generated.ts";
 import { ok, proposed, resultOf, tools } from "./scripted.ts";
 
 function play(...events: AgentEvent[]): Conversation {
@@ -139,25 +139,6 @@ describe("a turn on the screen", () => {
       { type: "turn:ended", ending: "stopped", label: "words" },
     );
     expect(state.calls.call_1).toMatchObject({ phase: "closed", result: { outcome: "cancelled" } });
-  });
-
-  test("a call that is withdrawn while nobody has decided did not run, and one that was approved then may have", () => {
-    const waiting = play(
-      begun,
-      { type: "call:proposed", call: one },
-      { type: "call:sent", callId: "call_1" },
-      { type: "approval:requested", approval },
-    );
-    const unheard: AgentEvent = { type: "call:closed", callId: "call_1", result: UNHEARD };
-    const end = (status: ApprovalStatus) => ({ type: "approval:resolved", callId: "call_1", status }) as const;
-    const resultAfter = (...events: AgentEvent[]) => events.reduce(advance, waiting).calls.call_1?.result;
-    expect(resultAfter(unheard)).toBe(CANCELLED);
-    expect(resultAfter({ type: "turn:ended", ending: "stopped", label: "words" })).toBe(CANCELLED);
-    expect(resultAfter(unheard, end("cancelled"))).toBe(CANCELLED);
-    expect(resultAfter(end("denied"), unheard)).toBe(CANCELLED);
-    expect(resultAfter(end("approved"), unheard)).toBe(UNHEARD);
-    expect(resultAfter(unheard, end("approved"))).toBe(UNHEARD);
-    expect(resultAfter({ ...unheard, result: ok("done") }, end("approved"))).toMatchObject({ content: "done" });
   });
 
   test("a new turn ends what waited in the one before", () => {
