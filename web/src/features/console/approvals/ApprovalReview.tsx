@@ -4,6 +4,7 @@ import { t } from "../../../language/t.ts";
 import type { ApprovalQuestion } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { classes } from "../../../ui/classes.ts";
+import { RuleSentence } from "../../../ui/RuleSentence.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { ExactTime } from "../../../ui/TimeAgo.tsx";
@@ -112,7 +113,7 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
           <ul className={styles.list}>
             {approval.because.map((rule) => (
               <li key={rule.id}>
-                <VisibleText text={rule.why} prose /> <span className="note">{t`rule ${rule.id}`}</span>
+                <RuleSentence why={rule.why} /> <span className="note">{t`rule ${rule.id}`}</span>
               </li>
             ))}
           </ul>

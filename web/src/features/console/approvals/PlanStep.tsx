@@ -4,6 +4,7 @@ import { t } from "../../../language/t.ts";
 import type { ApprovalQuestion } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
+import { RuleSentence } from "../../../ui/RuleSentence.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import styles from "./ApprovalReview.module.css";
@@ -72,7 +73,7 @@ export function PlanStep({ question, covered, onSeen, onDeny, denying, disabled 
         ))}
         {approval.because.map((rule) => (
           <li key={rule.id}>
-            <VisibleText text={rule.why} prose /> <span className="note">{t`rule ${rule.id}`}</span>
+            <RuleSentence why={rule.why} /> <span className="note">{t`rule ${rule.id}`}</span>
           </li>
         ))}
       </ul>

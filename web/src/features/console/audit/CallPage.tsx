@@ -9,6 +9,7 @@ import { CopyButton } from "../../../ui/CopyButton.tsx";
 import { Digest } from "../../../ui/Digest.tsx";
 import { JsonView } from "../../../ui/JsonView.tsx";
 import { KeyValue, type Row } from "../../../ui/KeyValue.tsx";
+import { RuleSentence } from "../../../ui/RuleSentence.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { ExactTime } from "../../../ui/TimeAgo.tsx";
@@ -227,7 +228,12 @@ function Rules({ details: { call, rules } }: { readonly details: CallDetails }) 
         <ul>
           {rules.map(({ id, why }) => (
             <li key={id}>
-              {why ?? t`The policy in force does not have this rule any more.`} <code>{id}</code>
+              {why === undefined ? (
+                t`The policy in force does not have this rule any more.`
+              ) : (
+                <RuleSentence why={why} plain />
+              )}{" "}
+              <code>{id}</code>
             </li>
           ))}
         </ul>

@@ -1,5 +1,6 @@
 import { t } from "../../../language/t.ts";
 import type { PermissionMode, PolicyCell, RuleReason } from "../../../protocol/generated.ts";
+import { RuleSentence } from "../../../ui/RuleSentence.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { MODE_TONES, MODE_WORDS, nameCircumstance } from "./words.ts";
@@ -56,7 +57,7 @@ function Verdict({ mode, because }: VerdictProps) {
       {because.length === 0 && <p>{t`No rule permits it, and what no rule permits is forbidden.`}</p>}
       {because.map((rule) => (
         <p key={rule.id}>
-          <VisibleText text={rule.why} prose /> <code className="note">{rule.id}</code>
+          <RuleSentence why={rule.why} /> <code className="note">{rule.id}</code>
         </p>
       ))}
     </>

@@ -6,6 +6,7 @@ import type { PolicyCell, PolicyOverview, PolicyRow, Profile } from "../../../pr
 import { Banner } from "../../../ui/Banner.tsx";
 import { Dialog } from "../../../ui/Dialog.tsx";
 import { Digest } from "../../../ui/Digest.tsx";
+import { RuleSentence } from "../../../ui/RuleSentence.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
@@ -119,7 +120,7 @@ function CellButton({ cell, onOpen }: CellButtonProps) {
     <button type="button" className={styles.cell} onClick={onOpen}>
       <Tag tone={MODE_TONES[cell.mode]}>{MODE_WORDS[cell.mode]}</Tag>
       <span className={styles.why}>
-        {cell.because[0] === undefined ? t`No rule permits it` : <VisibleText text={cell.because[0].why} prose />}
+        {cell.because[0] === undefined ? t`No rule permits it` : <RuleSentence why={cell.because[0].why} />}
       </span>
       {cell.exceptionCount > 0 && (
         <span className={styles.exceptions}>

@@ -6,6 +6,7 @@ import type { ToolDescriptor, ToolObstacle } from "../../../protocol/generated.t
 import { ExternalText } from "../../../ui/ExternalText.tsx";
 import { JsonView } from "../../../ui/JsonView.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
+import { RuleSentence } from "../../../ui/RuleSentence.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { describeCommand } from "../command-words.ts";
 import { MODES } from "./call-labels.ts";
@@ -40,7 +41,7 @@ function ToolView({ tool, obstacle }: ToolViewProps) {
       <KeyValue
         rows={[
           { name: t`Permission`, value: <Tag tone={tone}>{label}</Tag> },
-          ...(obstacle === undefined ? [] : [{ name: t`Why`, value: <ExternalText text={obstacle.why} /> }]),
+          ...(obstacle === undefined ? [] : [{ name: t`Why`, value: <RuleSentence why={obstacle.why} plain /> }]),
           { name: t`Category`, value: tool.category },
           { name: t`Source`, value: tool.source },
           { name: t`Method`, value: `${tool.interfaceId}.${tool.methodName}` },

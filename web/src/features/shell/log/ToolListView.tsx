@@ -4,6 +4,7 @@ import { t } from "../../../language/t.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { ExternalText } from "../../../ui/ExternalText.tsx";
 import { Field } from "../../../ui/Field.tsx";
+import { RuleSentence } from "../../../ui/RuleSentence.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { MODES } from "./call-labels.ts";
 import styles from "./ToolListView.module.css";
@@ -102,7 +103,8 @@ function SourceGroup({ group, open, pageKey, onToggle }: GroupProps) {
       </summary>
       {shared.map(({ obstacle, count }) => (
         <p key={`${obstacle.reason} ${obstacle.why}`} className={styles.obstacle}>
-          <Tag tone="danger">{nameObstacle(obstacle)}</Tag> {countTools(count)}: <ExternalText text={obstacle.why} />
+          <Tag tone="danger">{nameObstacle(obstacle)}</Tag> {countTools(count)}:{" "}
+          <RuleSentence why={obstacle.why} plain />
         </p>
       ))}
       {open && <Rows key={pageKey} group={group} />}
@@ -162,7 +164,7 @@ function ToolRow({ listed, explained }: { readonly listed: ListedTool; readonly 
       </span>
       {obstacle !== undefined && !explained && (
         <span className={styles.why}>
-          <ExternalText text={obstacle.why} />
+          <RuleSentence why={obstacle.why} plain />
         </span>
       )}
     </li>
