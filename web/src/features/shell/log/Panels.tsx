@@ -3,7 +3,6 @@ import { commands } from "../../../agent/slash.ts";
 import { rich } from "../../../language/rich.ts";
 import { t } from "../../../language/t.ts";
 import type { ToolDescriptor, ToolObstacle } from "../../../protocol/generated.ts";
-import { ExternalText } from "../../../ui/ExternalText.tsx";
 import { JsonView } from "../../../ui/JsonView.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
 import { RuleSentence } from "../../../ui/RuleSentence.tsx";
