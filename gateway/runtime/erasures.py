@@ -24,6 +24,7 @@ from gateway.core.ledger import (
     PersonSubject,
     RecordsErased,
 )
+from gateway.runtime.asking import require_asker
 from gateway.runtime.conversations import Conversations
 from gateway.runtime.grants import Grants
 from gateway.runtime.ports import (
@@ -89,6 +90,7 @@ class Erasures:
         if by is not None:
             self._sessions.require_fresh(by)
         async with self._held(subject):
+            require_asker()
             return await self._erase(subject, by)
 
     async def _erase(self, subject: ErasureSubject, by: ConsoleSession | None) -> Erased:

@@ -14,6 +14,7 @@ from gateway.core.untrusted_text import Comparison
 from gateway.core.vocabulary import Reason
 from gateway.runtime.admission import Admission
 from gateway.runtime.approvals import Approvals
+from gateway.runtime.asking import ChangeLock
 from gateway.runtime.calls import InFlightCall
 from gateway.runtime.checks import CallChecks
 from gateway.runtime.closing import Closing
@@ -88,7 +89,7 @@ class Gateway:
     tasks: Tasks
     freeze: FreezeState
     timing: Timing
-    reloading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    reloading: ChangeLock = field(default_factory=ChangeLock)
 
     async def start(self, version: str) -> int:
         """Recover what the last process left behind. Gives how many calls were found unknown."""

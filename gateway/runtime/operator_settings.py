@@ -6,7 +6,6 @@ line stays there: the console says so and changes nothing.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +17,7 @@ from gateway.core.errors import InvalidParams, Refused
 from gateway.core.ledger import SettingChanged, SettingChangeRefused, SettingSignature
 from gateway.core.times import rfc3339
 from gateway.core.vocabulary import SettingPlace
+from gateway.runtime.asking import ChangeLock
 from gateway.runtime.policies.signatures import PolicySignatures
 from gateway.runtime.ports import Clock, ConsoleSession, Entropy, Ledger, SettingRecords
 
@@ -118,7 +118,7 @@ class OperatorSettings:
         self._on_changed = on_changed
         self._chosen: Mapping[str, Value] = {}
         self._asked: dict[str, _Wish] = {}
-        self._changing = asyncio.Lock()
+        self._changing = ChangeLock()
 
     async def restore(self) -> None:
         """Take up what was chosen before. What could not be chosen now is left as it is configured."""

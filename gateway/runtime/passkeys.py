@@ -6,7 +6,6 @@ answers are recorded; those that name no known passkey only up to a rate, so tha
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Mapping, Sequence
 
@@ -24,6 +23,7 @@ from gateway.core.ledger import (
 )
 from gateway.core.model import Principal
 from gateway.core.vocabulary import Profile
+from gateway.runtime.asking import ChangeLock
 from gateway.runtime.ceremonies import OpenCeremonies, Purpose
 from gateway.runtime.device_offers import DeviceOffers, DeviceOfferState, device_link_gone
 from gateway.runtime.ports import (
@@ -74,7 +74,7 @@ class PasskeyCeremonies:
         self._devices = DeviceOffers(clock=clock, entropy=entropy)
         self._anonymous: deque[float] = deque(maxlen=ANONYMOUS_REFUSALS_PER_MINUTE)
         # "Never the last one" and "at most twenty" hold only if one change is looked at after the other.
-        self._changing = asyncio.Lock()
+        self._changing = ChangeLock()
 
     # ── enrolment ──
 
@@ -190,9 +190,10 @@ class PasskeyCeremonies:
             try:
                 new = self._verifier.verify_registration(credential, challenge=ceremony.challenge)
                 passkey = self._passkey(new, console.principal, ceremony.user_handle, name)
-                await self._ledger.append(PasskeyAdded(passkey.created_at, passkey))
+                await self._ledger.append(PasskeyAdded(passkey.created_at, passkey, console.id))
             except IllegalStep:
-                raise Refused("credential", "this passkey is registered already", 409) from None
+                message = "this passkey is registered already, or you were signed out"
+                raise Refused("credential", message, 409) from None
             except Refused as refusal:
                 await self._refuse(browser, Purpose.ADD_PASSKEY, refusal, console.principal.id)
                 raise

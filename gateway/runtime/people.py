@@ -6,7 +6,6 @@ Giving it from a console takes a passkey that answered a moment ago, as adding a
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +13,7 @@ from gateway.core.errors import NotFound, Refused
 from gateway.core.ledger import PrincipalProfileChanged, PrincipalRemoved, PrincipalResumed, PrincipalSuspended
 from gateway.core.model import Principal, Session
 from gateway.core.vocabulary import Label, Profile
+from gateway.runtime.asking import ChangeLock
 from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.ports import Clock, ConsoleSession, Ledger, PeopleRecords
@@ -54,7 +54,7 @@ class People:
         self._turns = turns
         self._clock = clock
         # "Never the last operator" holds only if one change is looked at after the other.
-        self._changing = asyncio.Lock()
+        self._changing = ChangeLock()
 
     async def list(self) -> Sequence[EnrolledPerson]:
         """Everybody who was ever enrolled, oldest first."""

@@ -5,7 +5,6 @@ A device gets no authority. Whoever has one learns that a question waits, and an
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Sequence
 from typing import Final
@@ -14,6 +13,7 @@ from gateway.core.errors import NotFound, Refused
 from gateway.core.ledger import PushDevice, PushDeviceAdded, PushDeviceRemoved
 from gateway.core.model import Principal
 from gateway.core.vocabulary import PushDeviceEnd
+from gateway.runtime.asking import ChangeLock
 from gateway.runtime.ports import Clock, ConsoleSession, Entropy, Ledger, PushRecords, PushSender, PushSubscription, SecretSealer
 
 DEVICES_PER_PERSON: Final = 10
@@ -42,7 +42,7 @@ class PushDevices:
         self._clock = clock
         self._entropy = entropy
         # "At most ten" holds only if one change is looked at after the other.
-        self._changing = asyncio.Lock()
+        self._changing = ChangeLock()
 
     async def list(self, person: Principal) -> Sequence[PushDevice]:
         """A person's own, oldest first."""

@@ -198,7 +198,16 @@ class Sessions:
             await self._end_console(ending, "replaced", *because, started)
         self._consoles.keep(secret_hash, session)
         self._fresh[session.id] = self._clock.monotonic()
+        await self._require_unchanged(session)
         return SignedIn(session, secret, (session.expires_at - now) // 1000)
+
+    async def _require_unchanged(self, session: ConsoleSession) -> None:
+        """Ends a new session of somebody whose profile was changed since they were looked up, when this session was not there
+        yet to be ended with their others. Raises Refused."""
+        kept = [each for each in await self._records.console_sessions_of(session.principal.id) if each.id == session.id]
+        if any(each.principal.profile is not session.principal.profile for each in kept):
+            await self.end_console(session, "changed")
+            raise Refused("changed", "your profile was changed at the same moment; sign in again", 409)
 
     async def start_terminal(self, principal: Principal, *because: Entry) -> ConsoleSession:
         """A console session for whoever owns the state folder and works at its terminal, on record as such. Its secret is

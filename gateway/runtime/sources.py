@@ -36,6 +36,7 @@ from gateway.core.sources import (
     secrets_named,
 )
 from gateway.core.vocabulary import Category
+from gateway.runtime.asking import ChangeLock
 from gateway.runtime.ports import (
     Clock,
     Ledger,
@@ -106,7 +107,7 @@ class Sources:
         self._clock = clock
         self._on_withdrawn = on_withdrawn
         self._on_changed = on_changed
-        self._changing = asyncio.Lock()
+        self._changing = ChangeLock()
 
     async def start(self, *, connect: bool) -> Sequence[str]:
         """Publish what is known and, with `connect`, begin to connect every source that is on. Gives what is wrong, in words."""

@@ -27,6 +27,7 @@ from gateway.protocol.codec import Call, RejectedMessage, admit, decode, encode_
 from gateway.protocol.frames import MAX_MESSAGE_BYTES, SUBPROTOCOL
 from gateway.protocol.handshake import HandshakeRequest, HandshakeVerdict, judge_handshake
 from gateway.protocol.wire import Wire
+from gateway.runtime.asking import ask_for, require_asker
 from gateway.runtime.connections import Connection, Outbox
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.notices import SessionEndedNotice
@@ -257,6 +258,7 @@ class _Pump(Generic[Who, Caller]):
             params = admit(method.params, call.params)
             order = self._turnstile if method.row.concurrency is Concurrency.IN_ORDER else contextlib.nullcontext()
             async with order:
+                ask_for(self._peer.is_live)
                 if method.row.reads_much:
                     await self._read_much(call, method, params)
                     reply = None
@@ -281,6 +283,7 @@ class _Pump(Generic[Who, Caller]):
         async with self._reads.turn(self._peer.caller.principal.id):
             if self._ended:
                 return
+            require_asker()
             reply = encode_result(call.id, await method.answer(self._peer.caller, params))
             self._all_sent.clear()
             self._outbox.put(reply)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from gateway.core.errors import NotFound, Refused
-from gateway.core.ledger import PasskeyAdded, PasskeyRemoved
+from gateway.core.ledger import Entry, PasskeyAdded, PasskeyRemoved, PrincipalRemoved
 from gateway.core.vocabulary import Profile
 from gateway.runtime.passkeys import PASSKEYS_PER_PERSON
 from tests.authenticator import Forgery
@@ -38,6 +38,24 @@ async def test_a_further_passkey_needs_an_answer_within_five_minutes(people: Acc
     with pytest.raises(Refused) as refusal:
         await people.passkeys.add(BROWSER, renewed.session, registration, None)
     assert refusal.value.reason == "stepUpRequired"
+
+
+async def test_case_274_a_person_who_is_removed_while_they_add_a_passkey_has_none(
+    people: Accounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = await people.enrol()
+    registration = people.authenticator.create(await people.passkeys.addition_options(BROWSER, ada.session))
+    append = people.ledger.append
+
+    async def remove_them_first(*entries: Entry) -> tuple[int | None, ...]:
+        if isinstance(entries[0], PasskeyAdded):
+            await append(PrincipalRemoved(people.clock.now(), ada.session.principal.id, None))
+        return await append(*entries)
+
+    monkeypatch.setattr(people.ledger, "append", remove_them_first)
+    with pytest.raises(Refused):
+        await people.passkeys.add(BROWSER, ada.session, registration, None)
+    assert await people.passkeys.passkeys(ada.session) == ()
 
 
 async def test_a_further_passkeys_challenge_is_no_other_sessions(people: Accounts) -> None:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from gateway.core.errors import LedgerUnavailable, Refused
-from gateway.core.ledger import ConsoleSessionRenewed, ConsoleSessionStarted, PasskeyUsed, SignInRefused
+from gateway.core.ledger import (
+    ConsoleSessionEnded,
+    ConsoleSessionRenewed,
+    ConsoleSessionStarted,
+    Entry,
+    PasskeyUsed,
+    PrincipalProfileChanged,
+    SignInRefused,
+)
 from gateway.core.vocabulary import Profile
 from gateway.runtime.ceremonies import BROWSERS
 from gateway.runtime.passkeys import ANONYMOUS_REFUSALS_PER_MINUTE
@@ -43,6 +51,26 @@ async def test_sign_in_as_somebody_else_ends_the_session_that_was_there(people: 
     taken_over = await people.sign_in(signed_in.session, "browser-of-bob")
     assert taken_over.session.principal.name == "ada"
     assert await people.sessions.console(signed_in.secret) is None
+
+
+async def test_case_273_a_sign_in_at_the_moment_of_another_profile_is_no_session_of_the_old_one(
+    people: Accounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = await people.enrol()
+    append = people.ledger.append
+
+    async def change_their_profile_first(*entries: Entry) -> tuple[int | None, ...]:
+        if isinstance(entries[0], PasskeyUsed):
+            await append(PrincipalProfileChanged(people.clock.now(), ada.session.principal.id, Profile.GUEST, None))
+        return await append(*entries)
+
+    monkeypatch.setattr(people.ledger, "append", change_their_profile_first)
+    with pytest.raises(Refused) as refusal:
+        await people.sign_in()
+    assert refusal.value.reason == "changed"
+    started, ended = people.recorded(ConsoleSessionStarted)[-1], people.recorded(ConsoleSessionEnded)[-1]
+    assert (started.id, ended.reason) == (ended.id, "changed")
+    assert (await people.sign_in()).session.principal.profile is Profile.GUEST
 
 
 async def test_a_challenge_is_answered_once(people: Accounts) -> None:

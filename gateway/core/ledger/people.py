@@ -166,8 +166,9 @@ class PrincipalRemoved:
 
 @dataclass(frozen=True, slots=True)
 class PasskeyAdded:
-    """A further passkey, after a fresh step-up with an existing one. `offered_by`: the console session that made the link, where
-    it was registered in another browser; that session has to be alive and its person a member still."""
+    """A further passkey, after a fresh step-up with an existing one. `offered_by`: the console session in which
+    it was added, or that made the link where it was registered in another browser. It has to be alive and its person a member
+    still. Older records have none."""
 
     EVENT: ClassVar[str] = "passkey:added"
 

@@ -15,6 +15,7 @@ from gateway.core.errors import NotFound, Refused
 from gateway.core.ledger import PolicyLoaded, PolicyProposed, PolicyPublished, PolicySignature
 from gateway.core.model import Principal
 from gateway.core.vocabulary import PermissionMode, Profile
+from gateway.runtime.asking import require_asker
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.policies.proposals import (
     FAILURES,
@@ -128,6 +129,7 @@ class PolicyPublishing:
         if draft.version == active.version and dict(table) == dict(self._workshop.cases()):
             return ProposalAnswer(faults=faults, report=report, unchanged=True, draft=draft)
         comparison = await self.compare(draft, active)
+        require_asker()
         author_id = None if author is None else author.principal.id
         proposal = self._proposals.add(
             author_id=author_id,

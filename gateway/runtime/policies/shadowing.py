@@ -15,6 +15,7 @@ from typing import Final, Protocol
 from gateway.core.errors import GatewayError, PolicyUnusable, Refused
 from gateway.core.ledger import PolicyShadowEnded, PolicyShadowStarted
 from gateway.core.vocabulary import ShadowEnding
+from gateway.runtime.asking import ChangeLock
 from gateway.runtime.policies.proposals import require_reason
 from gateway.runtime.ports import Clock, Entropy, Ledger, PolicyDraft, PolicyWorkshop, RecoveryRecords, StartedShadow
 from gateway.runtime.rehearsal import Rehearsal
@@ -95,7 +96,7 @@ class PolicyShadow:
         self._shadow: StartedShadow | None = None
         self._reading: ShadowReading | None = None
         self._reading_on = asyncio.Lock()
-        self._changing = asyncio.Lock()
+        self._changing = ChangeLock()
 
     async def restore(self) -> None:
         """Take up the candidate that the record says runs."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from gateway.core.times import rfc3339
 from gateway.protocol import backup_methods as wire
 from gateway.protocol.wire import Nothing
+from gateway.runtime.asking import ChangeLock
 from gateway.runtime.ports import ConsoleSession
 from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.table import Concurrency, MethodPermission, MethodRow
@@ -54,7 +55,7 @@ class BackupMethods:
         self._make = make
         self._find = find
         self._require_fresh = require_fresh
-        self._making = asyncio.Lock()
+        self._making = ChangeLock()
 
     def rows(self) -> Mapping[str, MethodRow[ConsoleCaller]]:
         """The rows of the console's table."""
