@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from gateway.agent.acts import READING
 from gateway.agent.affairs import question_in
+from gateway.agent.browser import trim
 from gateway.agent.copy import Copy
 from gateway.agent.excerpts import cited, excerpt_of, numbered
 from gateway.agent.figures import Figure, ResultSource, answer_figure, asks_for_figure, figure_in
@@ -99,7 +100,11 @@ def with_place(answer: str, wish: str, message: ToolMessage) -> str:
     """A model's answer with the lines of the file that hold it, where some few do."""
     source = source_of(message)
     place: Place | None = place_of(answer, wish, source.text, source.name) if source.has_lines else None
-    return answer if place is None else f"{answer} {cited(source.name, range(place.first, place.last + 1))}"
+    if place is None:
+        return answer
+    # Behind the last row of a table it would be one more cell.
+    joint = "\n\n" if trim(lines_of(answer)[-1]).startswith("|") else " "
+    return f"{answer}{joint}{cited(source.name, range(place.first, place.last + 1))}"
 
 
 def has_wrong_number(answer: str, wish: str, message: ToolMessage) -> bool:

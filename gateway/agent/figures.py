@@ -148,7 +148,7 @@ def bare_figure(wish: str, source: ResultSource) -> str | None:
 def _work_out(wish: str, source: ResultSource) -> _Counted | _Chosen | None:
     """What a figure is made of."""
     figure = figure_in(wish)
-    if figure is None or not source.whole or _ends_early(source.text):
+    if figure is None or not source.whole or ends_early(source.text):
         return None
     table = table_of(source.text, source.name)
     exclusion = exclusion_in(wish)
@@ -166,7 +166,8 @@ def _work_out(wish: str, source: ResultSource) -> _Counted | _Chosen | None:
     return chosen if chosen is not None and chosen.numbers else None
 
 
-def _ends_early(text: str) -> bool:
+def ends_early(text: str) -> bool:
+    """Whether the last line of a result says that it is not all."""
     lines = lines_of(text)
     return bool(lines) and lines[-1].startswith(_ENDED_EARLY)
 

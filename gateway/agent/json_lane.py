@@ -77,6 +77,7 @@ from gateway.agent.misplaced import look_again, name_places, without_miss
 from gateway.agent.misreading import misreads_row
 from gateway.agent.paging import next_page
 from gateway.agent.papers import with_day
+from gateway.agent.partial_looks import with_part_told
 from gateway.agent.passages import place_of, repeats_question
 from gateway.agent.picking import picked_from
 from gateway.agent.plain_calls import plain_call, said_tools
@@ -297,7 +298,7 @@ async def _conclude(lane: LaneInput, state: TurnProgress) -> LaneStep:
         step = await _step_after(lane, wish, carrying, calls)
         if isinstance(step, ProposedCall):
             return CallsStep([step])
-        text = step
+        text = with_part_told(step, calls, tools, lane.copy)
     else:
         directed = _directed(lane, _asked_for(lane, state), calls)
         text = name_places(made, tools, lane.copy) or stopped_at(directed, calls, lane.messages, tools, lane.copy)

@@ -90,7 +90,9 @@ export function withPlace(answer: string, wish: string, message: ToolMessage): s
   const place = hasLines ? placeOf(answer, wish, text, name) : null;
   if (place === null) return answer;
   const lines = Array.from({ length: place.last - place.first + 1 }, (_, at) => place.first + at);
-  return `${answer} ${cited(name, lines)}`;
+  // Behind the last row of a table it would be one more cell.
+  const joint = linesOf(answer).at(-1)?.trim().startsWith("|") ? "\n\n" : " ";
+  return `${answer}${joint}${cited(name, lines)}`;
 }
 
 /**

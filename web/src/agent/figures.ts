@@ -144,10 +144,15 @@ export function bareFigure(wish: string, source: ResultSource): string | null {
 /** What a figure is made of. */
 function workOut(wish: string, source: ResultSource): Chosen | Counted | null {
   const figure = figureIn(wish);
-  if (figure === null || !source.whole || linesOf(source.text).at(-1)?.startsWith("…[")) return null;
+  if (figure === null || !source.whole || endsEarly(source.text)) return null;
   const exclusion = exclusionIn(wish);
   if (exclusion !== null) return workOutKept(exclusion, source, figure);
   return workOutOf(wish, source, figure, tableOf(source.text, source.name));
+}
+
+/** Whether the last line of a result says that it is not all. */
+export function endsEarly(text: string): boolean {
+  return linesOf(text).at(-1)?.startsWith("…[") === true;
 }
 
 /** The same of the rows that are left where a wish leaves some out. */

@@ -53,6 +53,7 @@ import { lookAgain, namePlaces, withoutMiss } from "./misplaced.ts";
 import { misreadsRow } from "./misreading.ts";
 import { nextPage } from "./paging.ts";
 import { withDay } from "./papers.ts";
+import { withPartTold } from "./partial-looks.ts";
 import { placeOf, repeatsQuestion } from "./passages.ts";
 import { pickedFrom } from "./picking.ts";
 import { plainCall, saidTools } from "./plain-calls.ts";
@@ -281,9 +282,10 @@ async function conclude(input: LaneInput, state: TurnProgress): Promise<LaneStep
   // A person's no, a timeout and a refusal are said in our words: a small model makes a story of them.
   const failed = () =>
     namePlaces(made, able) ?? stoppedAt(directedFor(input, askedFor(input, state), calls), calls, input.messages, able);
-  const text =
+  const step =
     outcome === "ok" ? await stepAfter(input, withDay(askedFor(input, state), input.today), calls) : failed();
-  if (typeof text !== "string") return { kind: "calls", text: "", proposals: [text] };
+  if (typeof step !== "string") return { kind: "calls", text: "", proposals: [step] };
+  const text = outcome === "ok" ? withPartTold(step, calls, able) : step;
   const rest = input.actions?.slice(state.finished + 1) ?? [];
   // What the person decided leaves the rest as it was asked; what failed may be what the rest stands on.
   const isSettled = outcome === "ok" || outcome === "deniedByUser";

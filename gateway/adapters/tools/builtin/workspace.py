@@ -130,7 +130,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
     @tool(
         category=Category.WRITE,
         summary="Write {path}",
-        effects=("{path} will hold exactly this, and anything it held before is gone: {content}",),
+        effects=("The file {path} will hold this text; if it holds something now, that is lost: {content}",),
         recovery=Recovery.IDEMPOTENT,
         facts=_find_path_and_size,
         preview=partial(preview_write, workspace),
