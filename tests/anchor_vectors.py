@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from rfc3161_client import TimestampRequestBuilder
 
-from gateway.adapters.storage.exports import write_export
+from gateway.adapters.storage.export_writing import write_export
 from gateway.adapters.storage.holding import hold_state
 from gateway.adapters.storage.inspection import open_stored_log
 from gateway.adapters.storage.keys import load_or_make_key
@@ -73,8 +73,9 @@ async def _tell_story(folder: Path, witness: Witness, authority: Authority) -> S
     note, checkpoint = _newest(folder)
     answer = authority.answer(TimestampRequestBuilder().data(note.encode()).build().as_bytes())
     evidence.append(time_stamp_evidence(note, b64encode(answer).decode()))
-    with open_stored_log(folder) as stored, (FOLDER / LOG).open("wb") as file:
-        write_export(stored, file, evidence)
+    with (FOLDER / LOG).open("w+b") as file:
+        write_export(lambda: open_stored_log(folder), file, evidence)
+    with open_stored_log(folder) as stored:
         (FOLDER / RECEIPT).write_bytes(read_receipt(stored, "cnv_1", "call-write", evidence=evidence))
     return keys
 

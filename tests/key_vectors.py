@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from gateway.adapters.storage.exports import write_export
+from gateway.adapters.storage.export_writing import write_export
 from gateway.adapters.storage.holding import hold_state
 from gateway.adapters.storage.inspection import open_stored_log
 from gateway.adapters.storage.keys import load_or_make_key
@@ -48,8 +48,9 @@ async def _tell_story(folder: Path) -> Sequence[SigningKey]:
             rotate_key(folder, NOW + step)
         keys.append(load_or_make_key(folder, "", fresh=False))
         await _write(folder, [[PolicyLoaded(NOW + 10 + step, "b" * 64)]])
-    with open_stored_log(folder) as stored, (FOLDER / LOG).open("wb") as file:
-        write_export(stored, file)
+    with (FOLDER / LOG).open("w+b") as file:
+        write_export(lambda: open_stored_log(folder), file)
+    with open_stored_log(folder) as stored:
         (FOLDER / RECEIPT).write_bytes(read_receipt(stored, "cnv_1", "call-write"))
     return keys
 

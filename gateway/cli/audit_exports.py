@@ -13,10 +13,10 @@ import click
 
 from gateway import __version__
 from gateway.adapters.anchoring.evidence import read_evidence
-from gateway.adapters.storage.exports import write_export
+from gateway.adapters.storage.export_writing import write_export
 from gateway.adapters.storage.history.copied import open_copied_history
-from gateway.adapters.storage.inspection import open_stored_log
-from gateway.cli.outputs import OUTPUT, open_output
+from gateway.adapters.storage.inspection import StoredLogReader, open_stored_log
+from gateway.cli.outputs import OUTPUT, open_changeable_output, open_output
 from gateway.core.call_files import CallFormat, writer_of
 from gateway.core.call_files.described import Named
 from gateway.core.call_files.parquet import require_parquet
@@ -95,8 +95,9 @@ def export(file: Path, form: str, state: Path | None, **wanted: str | None) -> N
     if form == SIGNED:
         if any(value is not None for value in wanted.values()):
             raise click.UsageError("a signed export is always of the whole log; name a --format with the filters")
-        with open_stored_log(folder) as stored, open_output(file) as output:
-            count = write_export(stored, output, read_evidence(settings.anchors, folder))
+        reader = StoredLogReader(folder)
+        with open_changeable_output(file) as output:
+            count = write_export(reader.open, output, read_evidence(settings.anchors, folder))
         click.echo(f"{count} records exported", err=True)
         return
     _write_calls(folder, file, CallFormat(form), wanted)

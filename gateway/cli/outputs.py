@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,11 +43,25 @@ def open_output(path: Path) -> Generator[IO[bytes]]:
         raise Misconfigured(f"{named} cannot be written: {error.strerror}") from None
 
 
+@contextmanager
+def open_changeable_output(path: Path) -> Generator[IO[bytes]]:
+    """As `open_output`, and what was written can be read and changed until the end. What is for a pipe or a device waits in a
+    temporary file."""
+    with open_output(path) as output:
+        if path != _STANDARD and output.readable():
+            yield output
+            return
+        with tempfile.TemporaryFile() as waiting:
+            yield waiting
+            waiting.seek(0)
+            shutil.copyfileobj(waiting, output)
+
+
 def _write_whole(path: Path) -> Generator[IO[bytes]]:
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "w+b") as file:
             yield file
         part.replace(path)
     except BaseException:

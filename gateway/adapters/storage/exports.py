@@ -1,62 +1,23 @@
-"""The whole log as one file, written and read again; `gateway.core.export_form` says what its lines are."""
+"""The whole log in one file, read and checked; `export_writing` writes it, `gateway.core.export_form` says what its lines are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Final
 
 import orjson
 
 from gateway.adapters.storage import log
-from gateway.adapters.storage.inspection import StoredLog, examine
+from gateway.adapters.storage.inspection import examine
 from gateway.core.anchors import AnchorTrust, Evidence
-from gateway.core.canonical import Json, canonical_bytes, own_bytes
+from gateway.core.canonical import Json, canonical_bytes
 from gateway.core.checkpoint import VerificationKey, read_verification_key
 from gateway.core.errors import Misconfigured
-from gateway.core.export_form import EXPORT_VERSION, LINE_LIMIT, ExportForm, MalformedLine, size_of, write_line
+from gateway.core.export_form import LINE_LIMIT, ExportForm, MalformedLine
 from gateway.core.ledger import AuditKeyRotated
 from gateway.core.signed_answers import AnswerCheck
 from gateway.core.verification import Flaw, LeafRecord, LogFault, LogReport, SnapshotRecord
-
-_NULL: Final = b"null"
-
-
-def write_export(stored: StoredLog, file: IO[bytes], evidence: Sequence[Evidence] = ()) -> int:
-    """Write everything to a file, and give the number of leaves. `evidence` is what anchors gave; what is of another log is left
-    out."""
-    lines = 0
-
-    def write(kind: str, *values: bytes) -> None:
-        nonlocal lines
-        file.write(write_line(kind, *values))
-        lines += 1
-
-    write("log", own_bytes(EXPORT_VERSION), own_bytes(stored.key.line()))
-    for digest, body in log.read_descriptors(stored.connection).items():
-        write("descriptor", own_bytes(digest), canonical_bytes(body))
-    for digest, body in log.read_compact_snapshots(stored.connection):
-        write("snapshot", own_bytes(digest), canonical_bytes(body))
-    notes = stored.notes()
-    note = next(notes, None)
-    count = 0
-    for leaf in stored.leaves():
-        salt = _NULL if leaf.salt is None else own_bytes(leaf.salt.hex())
-        write("leaf", own_bytes(leaf.index), own_bytes(leaf.hash.hex()), leaf.body, salt, leaf.payload or _NULL)
-        count += 1
-        # One that claims no size is written where it will be noticed.
-        while note is not None and (size_of(note) or 0) <= count:
-            write("checkpoint", own_bytes(note))
-            note = next(notes, None)
-    while note is not None:
-        write("checkpoint", own_bytes(note))
-        note = next(notes, None)
-    for each in evidence:
-        if stored.has_anchored(str(each["note"])):
-            write("anchor", canonical_bytes(dict(each)))
-    write("end", own_bytes(lines))
-    return count
 
 
 def examine_export(

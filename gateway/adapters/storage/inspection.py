@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +87,18 @@ class StoredLog:
     def leaves(self) -> Iterator[LeafRecord]:
         """By index."""
         return log.read_leaves(self.connection)
+
+    def leaves_after(self, index: int | None, most: int) -> Iterator[LeafRecord]:
+        """The next records after that one, by index."""
+        return log.read_leaves_after(self.connection, index, most)
+
+    def without_payload(self, indices: Iterable[int]) -> frozenset[int]:
+        """Those of these records that have none, or none any more."""
+        return log.without_payload(self.connection, indices)
+
+    def notes_after(self, size: int | None) -> Iterator[tuple[int, str]]:
+        """The checkpoints over more records than that, each with their number."""
+        return log.read_notes_after(self.connection, size)
 
     def notes(self) -> Iterator[str]:
         """By size."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -119,6 +119,36 @@ def _tells(body: bytes, event: str) -> bool:
         return False
 
 
+def read_leaves_after(connection: Connection, place: int | None, most: int) -> Iterator[LeafRecord]:
+    """The next leaves after that place, from the first where it is None."""
+    from gateway.core.verification import LeafRecord
+
+    query = _LEAVES if place is None else _LEAVES.where(t.leaves.c.position > place)
+    return starmap(LeafRecord, _stream_tuples(connection, query.limit(most)))
+
+
+def without_payload(connection: Connection, places: Iterable[int]) -> frozenset[int]:
+    """Those of these leaves that have no payload, or no more."""
+    leaves, left, found = t.leaves.c, iter(sorted(places)), set[int]()
+    while chunk := tuple(islice(left, CHUNK)):
+        query = select(leaves.position).where(leaves.position.in_(chunk), leaves.payload.is_(None))
+        found.update(connection.execute(query).scalars())
+    return frozenset(found)
+
+
+def read_notes_after(connection: Connection, size: int | None) -> Iterator[tuple[int, str]]:
+    """The checkpoints over more records than that, of all where it is None, each with the number of its records."""
+    checkpoints = t.checkpoints.c
+    query = select(checkpoints.size, checkpoints.note).order_by(checkpoints.size)
+    for row in _stream(connection, query if size is None else query.where(checkpoints.size > size)):
+        yield row.size, row.note
+
+
+def count_published(connection: Connection) -> int:
+    """How many definitions of tools and snapshots there are. None is ever taken away."""
+    return sum(connection.execute(select(func.count()).select_from(table)).scalar_one() for table in (t.descriptors, t.snapshots))
+
+
 def read_notes(connection: Connection) -> Iterator[str]:
     """Every checkpoint's note, by size."""
     for (note,) in _stream_tuples(connection, _NOTES):
@@ -195,6 +225,6 @@ def _stream(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterator
 def _stream_tuples(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     """Rows as the driver gives them: SQLAlchemy's cost as much as all that a check does with them."""
     cursor = connection.connection.cursor()
-    cursor.execute(str(query.compile(dialect=connection.dialect)))
+    cursor.execute(str(query.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})))
     while rows := cursor.fetchmany(CHUNK):
         yield from rows
