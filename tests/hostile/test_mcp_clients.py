@@ -252,3 +252,31 @@ async def test_case_194_requests_of_other_clients_push_nobodys_out(scene: Scene)
     too_long = await scene.ada.browser.get(honest.authorization(state="s" * 6_000))
     assert "error=invalid_request" in too_long.headers["Location"]
     assert "code=" in await decide(scene.ada, fresh)
+
+
+async def test_case_275_a_stream_ends_with_its_session_and_says_so_to_its_client(scene: Scene) -> None:
+    bob = await scene.another("Bob with an open stream", "operator")
+    peer = await WebPeer(bob).come_in()
+    reader, writer = await connect(scene.gateway.port)
+    head = (
+        "GET /mcp HTTP/1.1",
+        f"Host: localhost:{scene.gateway.port}",
+        f"Authorization: Bearer {peer.tokens['access_token']}",
+        "Accept: text/event-stream",
+        "Mcp-Protocol-Version: 2025-11-25",
+        f"Mcp-Session-Id: {peer.session}",
+    )
+    writer.write("\r\n".join((*head, "", "")).encode())
+    async with asyncio.timeout(PATIENCE):
+        assert b" 200 " in await reader.readuntil(b"\r\n\r\n")
+        waiting = asyncio.create_task(peer.post(call(5, "note", "case 275")))
+        console = await bob.console()
+        await console.notification("approvals/requested")
+        code, said = await scene.gateway.run("people", "suspend", "Bob with an open stream")
+        assert code == 0, said
+        # The last chunk: the stream is over, and was not cut off.
+        assert (await reader.read()).endswith(b"0\r\n\r\n")
+        assert b"result" not in (await waiting).body
+    writer.close()
+    assert ran(scene, "case 275") == 0
+    assert "ASGI callable" not in scene.gateway.output

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from gateway.core.errors import NotSignedIn, TooManyRequests
 from gateway.core.vocabulary import Reason, Runner
@@ -65,9 +65,11 @@ class GrantServer:
         return self._ended.is_set()
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, whose token was judged. Broken off when the session ends."""
+        """One request, whose token was judged. Broken off when the session ends: a stream then comes to its end like any other,
+        and where nothing was said yet NotSignedIn is raised."""
         await self._ready.wait()
-        serving = _start(self._manager.handle_request(scope, receive, send))
+        answer = _Answer(send)
+        serving = _start(self._manager.handle_request(scope, receive, answer.send))
         ending = _start(self._wait_for_end())
         try:
             await asyncio.wait((serving, ending), return_when=asyncio.FIRST_COMPLETED)
@@ -77,6 +79,8 @@ class GrantServer:
             ending.cancel()
             serving.cancel()
             await asyncio.gather(serving, ending, return_exceptions=True)
+        if self.has_ended:
+            await answer.end()
         if scope["method"] == "DELETE":
             self._let_go(session_of(scope))
 
@@ -164,6 +168,28 @@ class GrantServer:
         if ctx.request is not None and not session_of(ctx.request.scope):
             return f"u:{self._parts.gateway.ports.entropy.identifier('')}"
         return name_after_request(ctx)
+
+
+class _Answer:
+    """How much was said of an answer, so that one that is broken off can be ended."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._has_begun = False
+        self._is_whole = False
+
+    async def send(self, message: Message) -> None:
+        """ASGI."""
+        self._has_begun = True
+        self._is_whole = message["type"] == "http.response.body" and not message.get("more_body", False)
+        await self._send(message)
+
+    async def end(self) -> None:
+        """Say the rest. Raises NotSignedIn where nothing was said yet."""
+        if not self._has_begun:
+            raise NotSignedIn("the session has ended; nothing ran")
+        if not self._is_whole:
+            await self._send({"type": "http.response.body", "body": b""})
 
 
 def session_of(scope: Any) -> str:

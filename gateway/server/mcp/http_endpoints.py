@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
-from gateway.core.errors import InvalidRequest, TooManyRequests
+from gateway.core.errors import InvalidRequest, NotSignedIn, TooManyRequests
 from gateway.core.vocabulary import ClientEnding
 from gateway.protocol.codec import RejectedMessage, encode_error
 from gateway.protocol.frames import MAX_MESSAGE_BYTES
@@ -211,10 +211,13 @@ class HttpEndpoints:
         # No stream here can be taken up again, and the SDK would give a request for that no answer.
         headers = [each for each in scope["headers"] if each[0] != b"last-event-id"]
         scope = {**scope, "user": user, "headers": headers}
-        if scope["method"] == "POST":
-            await self._post(server, raw, scope, receive, send)
-        else:
-            await server.handle(scope, receive, send)
+        try:
+            if scope["method"] == "POST":
+                await self._post(server, raw, scope, receive, send)
+            else:
+                await server.handle(scope, receive, send)
+        except NotSignedIn:
+            await self._challenge_client(', error="invalid_token"', send, scope, receive)
 
     async def _find_grant(self, token: str) -> ClientGrant | None:
         return await self._parts.grants.find_access(token.strip(), self._parts.resource)
