@@ -27,6 +27,7 @@ class Witness:
     port: int = field(default_factory=free_port)
     key: Ed25519PrivateKey = field(default_factory=Ed25519PrivateKey.generate)
     signing: Ed25519PrivateKey | None = None
+    in_pieces: bool = False
     answers: list[int] = field(default_factory=list[int])
 
     @property
@@ -41,10 +42,16 @@ class Witness:
     def there(self) -> AbstractAsyncContextManager[None]:
         return posted_to("/add-checkpoint", self._add, self.port)
 
-    async def _add(self, request: web.Request) -> web.Response:
+    async def _add(self, request: web.Request) -> web.StreamResponse:
         status, text = self._judge((await request.read()).decode())
         self.answers.append(status)
-        return web.Response(status=status, text=text)
+        if not self.in_pieces:
+            return web.Response(status=status, text=text)
+        answer = web.StreamResponse(status=status)
+        await answer.prepare(request)
+        for octet in text.encode():
+            await answer.write(bytes((octet,)))
+        return answer
 
     def _judge(self, asked: str) -> tuple[int, str]:
         head, _, note = asked.partition("\n\n")

@@ -9,6 +9,7 @@ import aiohttp
 
 from gateway.adapters.anchoring.places import AnchorDown, AnchoredLog, SignedCheckpoint
 from gateway.adapters.anchoring.settings import CosignerAnchor
+from gateway.adapters.bounded_answers import read_answer
 from gateway.core.checkpoint import Unverified
 from gateway.core.cosigner import ask_cosigner, find_cosignature, read_cosigner_key
 
@@ -61,4 +62,4 @@ class CosignerAsker:
         proof = await asyncio.to_thread(self._log.prove, old, checkpoint.note) if 0 < old < checkpoint.size else ()
         asked = ask_cosigner(old, proof, checkpoint.note)
         async with client.post(self._url, data=asked, allow_redirects=False) as answer:
-            return answer.status, (await answer.content.read(_ANSWER_LIMIT)).decode(errors="replace")
+            return answer.status, (await read_answer(answer.content.iter_any(), _ANSWER_LIMIT)).decode(errors="replace")

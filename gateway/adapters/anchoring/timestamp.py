@@ -26,6 +26,7 @@ from rfc3161_client import (
 
 from gateway.adapters.anchoring.places import AnchorDown, SignedCheckpoint
 from gateway.adapters.anchoring.settings import TimestampAnchor
+from gateway.adapters.bounded_answers import read_answer
 from gateway.core.time_stamps import MalformedStamp, StampFault, TimeStamp, find_signer, read_time_stamp
 
 _SECONDS: Final = 20.0
@@ -66,7 +67,7 @@ class TimestampAsker:
             ):
                 if answer.status != 200:
                     raise AnchorDown(f"it answered {answer.status}")
-                return await answer.content.read(_ANSWER_LIMIT)
+                return await read_answer(answer.content.iter_any(), _ANSWER_LIMIT)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise AnchorDown("it did not answer in time" if isinstance(error, TimeoutError) else "it cannot be reached") from None
 

@@ -15,6 +15,7 @@ import aiohttp
 import orjson
 
 from gateway import __version__
+from gateway.adapters.bounded_answers import read_answer
 from gateway.adapters.shipping.records import ShippedRecord, SinkDown
 from gateway.adapters.shipping.settings import OtlpSink, Signal
 from gateway.core.canonical import Json
@@ -22,6 +23,7 @@ from gateway.core.ledger import CallClosed
 from gateway.core.vocabulary import Outcome
 
 _SECONDS: Final = 10.0
+_ANSWER_LIMIT: Final = 65_536
 _MS: Final = 1_000_000
 """Nanoseconds."""
 
@@ -75,7 +77,7 @@ class OtlpWriter:
         url = f"{self._settings.url.rstrip('/')}/v1/{signal}"
         try:
             async with self._client.post(url, data=orjson.dumps(request), allow_redirects=False) as answer:
-                said = await answer.content.read(65_536)
+                said = await read_answer(answer.content.iter_any(), _ANSWER_LIMIT)
                 if answer.status != 200:
                     raise SinkDown(f"it answered {answer.status} to {signal}")
                 _require_whole(said)

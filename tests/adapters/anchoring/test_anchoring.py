@@ -160,6 +160,14 @@ async def test_a_witness_signs_what_goes_on_from_what_it_signed(tmp_path: Path) 
         assert witness.answers[-2:] == [409, 200]
 
 
+async def test_a_witness_may_send_its_signature_in_pieces(tmp_path: Path) -> None:
+    log, witness = Log(tmp_path), Witness(KEY.verification_key, in_pieces=True)
+    async with witness.there():
+        table = {"kind": "cosigner", "url": witness.url, "key": witness.line()}
+        place = await log.follow(table, lambda place: place.size == 7 or bool(place.fault))
+        assert (place.size, place.fault) == (7, "")
+
+
 async def test_a_witness_signs_no_other_history_and_its_refusal_is_said(tmp_path: Path) -> None:
     log, witness = Log(tmp_path), Witness(KEY.verification_key)
     table = {"kind": "cosigner", "url": witness.url, "key": witness.line()}
