@@ -66,13 +66,15 @@ class SessionLimits(Wire):
 
 
 class SessionDescription(Wire):
-    """The session, its connection, its limits, and the models it may use."""
+    """The session, its connection, its limits, and the models it may use. `at` is the gateway's time: what is left of a question
+    is told by it, whatever the device's clock says."""
 
     session: AgentSession
     connection_id: Identifier
     limits: SessionLimits
     models: tuple[WireModelInfo, ...]
     console_origin: str
+    at: Timestamp
 
 
 class ConversationOpening(Wire):

@@ -39,11 +39,12 @@ class ConsoleSessionView(Wire):
 
 
 class ConsoleDescription(Wire):
-    """The data that every console page loads first."""
+    """The data that every console page loads first. `at` is the gateway's time."""
 
     session: ConsoleSessionView
     connection_id: Identifier
     agent_origin: str
+    at: Timestamp
 
 
 class ApprovalPage(Wire):

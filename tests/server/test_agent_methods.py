@@ -8,6 +8,7 @@ import pytest
 
 from gateway.core.canonical import digest
 from gateway.core.errors import LedgerUnavailable
+from gateway.core.times import rfc3339
 from tests.server.checked_socket import open_checked, refusal
 from tests.server.sockets import Stage, Turn, serve_sockets
 
@@ -24,6 +25,7 @@ async def test_session_is_described_with_limits_and_models(stage: Stage) -> None
     assert described["session"]["profile"] == "operator"
     assert described["limits"]["requestsInFlight"] == 32
     assert described["consoleOrigin"] == stage.origin("console")
+    assert described["at"] == rfc3339(stage.clock.now()), "a page counts down by the gateway's clock"
     assert [model["id"] for model in described["models"]] == ["w:tiny"], "what the policy lets this session use"
 
 
@@ -195,6 +197,7 @@ async def test_a_call_runs_and_is_found_in_list_messages_and_export(stage: Stage
     assert (result["outcome"], result["content"], result["replayed"]) == ("ok", "look did notes/a.txt", False)
     assert (await agent.notification("tools/progress"))["fraction"] == 0.5
     (listed,) = (await agent.call("tools/list-calls", {"conversationId": turn.conversation_id}))["calls"]
+    assert list(listed["call"]["arguments"]) == ["path", "depth"], "as the tool's author wrote them"
     assert (listed["state"], listed["result"]) == ("closed", {**result, "replayed": True})
     opened = await agent.call("conversations/open", {"conversationId": turn.conversation_id})
     assert [(each["role"], each["provenance"]) for each in opened["messages"]] == [("user", "claimed"), ("tool", "gateway")]

@@ -153,6 +153,7 @@ class AgentMethods:
             ),
             models=tuple(view_model(model) for model in await self._gateway.inference.models(session)),
             console_origin=self._console_origin,
+            at=rfc3339(self._gateway.ports.clock.now()),
         )
 
     # ── conversations ──
@@ -209,7 +210,7 @@ class AgentMethods:
             exported_at=rfc3339(self._gateway.ports.clock.now()),
             conversation=view_conversation(await conversations.describe(session, params.conversation_id)),
             messages=tuple(map(view_message, await conversations.messages(session, params.conversation_id))),
-            calls=tuple(map(view_call, calls)),
+            calls=tuple(view_call(call, self._gateway.ports.toolbox) for call in calls),
         )
 
     async def fork_conversation(self, caller: Connection, params: wire.ConversationFork) -> wire.ConversationForked:
@@ -300,7 +301,8 @@ class AgentMethods:
         """Every call of a conversation with its state."""
         calls = await self._gateway.dispatcher.list_calls(caller.session, params.conversation_id)
         asked = {approval.call_id: approval for approval in await self._pending(caller, params.conversation_id)}
-        return wire.CallList(calls=tuple(view_call(call, asked.get(call.call_id)) for call in calls))
+        toolbox = self._gateway.ports.toolbox
+        return wire.CallList(calls=tuple(view_call(call, toolbox, asked.get(call.call_id)) for call in calls))
 
     async def _pending(self, caller: Connection, conversation_id: str) -> Sequence[Approval]:
         approvals = await self._gateway.approvals.list(caller.session.principal.id)

@@ -149,6 +149,7 @@ class ConsoleMethods:
             ),
             connection_id=caller.connection.id,
             agent_origin=self._agent_origin,
+            at=rfc3339(self._gateway.ports.clock.now()),
         )
 
     # ── approvals and grants ──

@@ -94,13 +94,15 @@ def view_found(found: ports.FoundMessage, words: Sequence[str]) -> WireFoundMess
     )
 
 
-def view_call(record: ports.CallRecord, approval: Approval | None = None) -> shapes.CallView:
-    """A call and its state, with the approval it waits for. A closed one has its result, marked as replayed."""
+def view_call(record: ports.CallRecord, toolbox: ports.Toolbox, approval: Approval | None = None) -> shapes.CallView:
+    """A call and its state, with the approval it waits for. A closed one has its result, marked as replayed. Its arguments stand
+    in the order in which the tool's author wrote them."""
+    names = order_arguments(toolbox, record.tool, record.arguments)
     result = None
     if record.result is not None:
         result = _view_result(record.result, record.closing_index, replayed=True)
     return shapes.CallView(
-        call=shapes.WireToolCall(id=record.call_id, name=record.tool, arguments=dict(record.arguments)),
+        call=shapes.WireToolCall(id=record.call_id, name=record.tool, arguments={name: record.arguments[name] for name in names}),
         turn_id=record.turn_id,
         state=record.state.value,
         approval_id=record.approval_id,

@@ -1099,9 +1099,11 @@ export interface MessageAppended {
   index: number;
 }
 /**
- * The session, its connection, its limits, and the models it may use.
+ * The session, its connection, its limits, and the models it may use. `at` is the gateway's time: what is left of a question
+ * is told by it, whatever the device's clock says.
  */
 export interface SessionDescription {
+  at: string;
   connectionId: string;
   consoleOrigin: string;
   limits: SessionLimits;
@@ -2688,10 +2690,11 @@ export interface NewSecret {
   value: string;
 }
 /**
- * The data that every console page loads first.
+ * The data that every console page loads first. `at` is the gateway's time.
  */
 export interface ConsoleDescription {
   agentOrigin: string;
+  at: string;
   connectionId: string;
   session: ConsoleSessionView;
 }

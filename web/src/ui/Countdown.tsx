@@ -7,7 +7,7 @@ import { clockFace, spokenDuration } from "./durations.ts";
 const SHORT = 30_000;
 
 /**
- * Time that is left until an RFC 3339 instant, by this device's clock; what happens then is for the gateway to say. The face
+ * Time that is left until an RFC 3339 instant, by the gateway's clock; what happens then is for the gateway to say. The face
  * changes each second without being announced: `role="timer"` is silent by itself.
  */
 export function Countdown({ until, label }: { readonly until: string; readonly label: string }) {

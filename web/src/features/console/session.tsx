@@ -12,6 +12,7 @@ import {
 } from "react";
 import type { ConsoleMethods } from "../../protocol/contract.ts";
 import type { ConnectionState } from "../../protocol/rpc.ts";
+import { setClock } from "../../ui/clock.ts";
 import type { ConsoleClient, ConsoleEnvironment } from "./console-environment.ts";
 
 interface Session {
@@ -43,7 +44,13 @@ export function useAsk(): <Method extends keyof ConsoleMethods & string>(
 /** Who is signed in, and where the shell is. Parts of a page that appear together ask once. */
 export function useDescription() {
   const ask = useAsk();
-  return useQuery({ queryKey: ["session"], queryFn: () => ask("session/describe", {}), staleTime: 10_000 });
+  const describe = async () => {
+    const asked = Date.now();
+    const described = await ask("session/describe", {});
+    setClock(described.at, asked, Date.now());
+    return described;
+  };
+  return useQuery({ queryKey: ["session"], queryFn: describe, staleTime: 10_000 });
 }
 
 /** The whole log, the policy and the list of people are for operators. False until the gateway has said who is signed in. */

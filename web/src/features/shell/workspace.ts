@@ -2,6 +2,7 @@ import { emptyConversation } from "../../agent/conversation.ts";
 import type { AgentEvent } from "../../agent/events.ts";
 import { readCommand } from "../../agent/slash.ts";
 import type { Conversation, ModelInfo, SessionDescription, ToolDescriptor } from "../../protocol/generated.ts";
+import { setClock } from "../../ui/clock.ts";
 import { type GivenFile, PendingFiles } from "./attachments.ts";
 import { Bell } from "./bell.ts";
 import { type BranchPoint, branchesAt } from "./branches.ts";
@@ -114,10 +115,10 @@ export class Workspace {
     );
     client.start();
     await this.#attempt(async () => {
-      this.#session = await client.call("session/describe", {});
+      const { models } = await this.#describeSession();
       await this.#index.loadNewest();
       await this.open(this.environment.address.read());
-      await this.#opened.takeUpOthers(this.#session.models);
+      await this.#opened.takeUpOthers(models);
     });
     // The first message should not have to wait for the loop; if it cannot be had now, that message asks again.
     this.environment.whenIdle(() => void this.environment.loadLoop().catch(() => undefined));
@@ -274,6 +275,14 @@ export class Workspace {
 
   // ── inside ──
 
+  async #describeSession(): Promise<SessionDescription> {
+    const asked = Date.now();
+    const session = await this.#client.call("session/describe", {});
+    setClock(session.at, asked, Date.now());
+    this.#session = session;
+    return session;
+  }
+
   get #current(): OpenConversation | undefined {
     return this.#opened.get(this.#currentId);
   }
@@ -294,7 +303,7 @@ export class Workspace {
       client: this.#client,
       findModel: async () => {
         // The models may have come up since this page asked, and been tried.
-        if (this.#modelFor(id)?.tier === undefined) this.#session = await this.#client.call("session/describe", {});
+        if (this.#modelFor(id)?.tier === undefined) await this.#describeSession();
         return this.#modelFor(id);
       },
       sendFiles: (opened) => this.#files.sendTo(opened),

@@ -151,6 +151,7 @@ export class FakeGateway {
         },
         connectionId: "con_1",
         agentOrigin: AGENT,
+        at: new Date().toISOString(),
       }),
       "elicitations/list": () => ({ elicitations: this.elicitations }),
       "approvals/list": () => ({

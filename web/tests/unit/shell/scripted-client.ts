@@ -43,6 +43,7 @@ export const description = {
   },
   models: [smallModel],
   consoleOrigin: "http://console.localhost:8765",
+  at: "",
 };
 
 /** A connection to a gateway that answers from a table. Unknown methods fail the test. */

@@ -6,6 +6,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { Banner } from "../../../src/ui/Banner.tsx";
 import { Button } from "../../../src/ui/Button.tsx";
 import { Countdown } from "../../../src/ui/Countdown.tsx";
+import { setClock } from "../../../src/ui/clock.ts";
 import { Dialog } from "../../../src/ui/Dialog.tsx";
 import { Digest } from "../../../src/ui/Digest.tsx";
 import { ErrorBoundary } from "../../../src/ui/ErrorBoundary.tsx";
@@ -155,6 +156,18 @@ test("a countdown of two minutes begins at 2:00, within whichever second that is
   vi.useFakeTimers({ now: new Date("2026-11-21T10:00:00.400Z") });
   render(<Countdown until="2026-11-21T10:02:00.400Z" label="Expires in" />);
   expect(screen.getByRole("timer").textContent).toBe("Expires in 2:002 minutes");
+});
+
+test("a countdown goes by the gateway's clock, however far off this device's is", () => {
+  vi.useFakeTimers({ now: new Date("2026-11-21T09:55:00.000Z") });
+  setClock("2026-11-21T10:00:00.500Z", Date.now(), Date.now() + 1_000);
+  render(<Countdown until="2026-11-21T10:01:05.000Z" label="Expires in" />);
+  expect(screen.getByRole("timer").textContent).toContain("1:05");
+  cleanup();
+  setClock("no time at all", Date.now(), Date.now());
+  render(<Countdown until="2026-11-21T10:01:05.000Z" label="Expires in" />);
+  expect(screen.getByRole("timer").textContent, "what is no time changes nothing").toContain("1:05");
+  setClock(new Date().toISOString(), Date.now(), Date.now());
 });
 
 describe("a field", () => {

@@ -7,6 +7,7 @@ import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
 import { Countdown } from "../../../ui/Countdown.tsx";
+import { now } from "../../../ui/clock.ts";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { type DeviceLink, type DeviceState, lookAtDevice, offerDevice } from "../ceremonies.ts";
 import { explain } from "../errors.ts";
@@ -28,7 +29,7 @@ export function AddDevice() {
   const { attempt, verificationNeeded, failure } = useVerifiedAction(
     async () => {
       const made = await offerDevice(environment);
-      setShown({ ...made, until: new Date(Date.now() + made.seconds * 1_000).toISOString() });
+      setShown({ ...made, until: new Date(now() + made.seconds * 1_000).toISOString() });
     },
     () => undefined,
   );

@@ -5,9 +5,11 @@ import { t } from "../../../language/t.ts";
 import type { AuditedCall } from "../../../protocol/generated.ts";
 import { classes } from "../../../ui/classes.ts";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { CutTitle } from "../CutTitle.tsx";
 import { paths } from "../paths.ts";
 import { step, useShortcuts } from "../shortcuts.ts";
 import styles from "./CallRows.module.css";
+import { useTitleOf } from "./call-queries.ts";
 import { decisionOf, endOf, reasonOf } from "./call-words.ts";
 import { type CallsView, writeCallsView } from "./calls-view.ts";
 import { endingOf } from "./outcome-words.ts";
@@ -44,13 +46,7 @@ function Days({ calls }: { readonly calls: readonly AuditedCall[] }) {
 function Conversations({ calls, view }: CallRowsProps) {
   return groupBy(calls, (call) => call.conversationId).map(([id, ofConversation]) => (
     <section key={id} aria-label={t`Conversation ${id}`}>
-      <h2 className={styles.day}>
-        <Link href={paths.audit + writeCallsView({ ...view, conversation: id })}>
-          <VisibleText text={id} />
-        </Link>{" "}
-        {day.format(Date.parse(ofConversation[0]?.at ?? ""))}, {ofConversation[0]?.principalName}{" "}
-        <Link href={paths.compare(id)}>{t`Compare`}</Link>
-      </h2>
+      {ofConversation[0] !== undefined && <ConversationHeading call={ofConversation[0]} view={view} />}
       {groupBy(ofConversation, (call) => call.turnId).map(([turn, ofTurn]) => (
         <section key={turn}>
           <h3 className={styles.turn}>
@@ -62,6 +58,26 @@ function Conversations({ calls, view }: CallRowsProps) {
       ))}
     </section>
   ));
+}
+
+interface ConversationHeadingProps {
+  /** The newest of its calls on the page. */
+  readonly call: AuditedCall;
+  readonly view: CallsView;
+}
+
+/** By its title, as people know it; by its id where it has none any more. */
+function ConversationHeading({ call, view }: ConversationHeadingProps) {
+  const { conversationId: id, at, principalName } = call;
+  const title = useTitleOf(call);
+  return (
+    <h2 className={styles.day}>
+      <Link href={paths.audit + writeCallsView({ ...view, conversation: id })} title={id}>
+        {title ? <CutTitle title={title} /> : <VisibleText text={id} />}
+      </Link>{" "}
+      {day.format(Date.parse(at))}, {principalName} <Link href={paths.compare(id)}>{t`Compare`}</Link>
+    </h2>
+  );
 }
 
 function Rows({ calls }: { readonly calls: readonly AuditedCall[] }) {

@@ -3,6 +3,7 @@ import { rich } from "../../../language/rich.ts";
 import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
+import { now } from "../../../ui/clock.ts";
 import { SelectField } from "../../../ui/Field.tsx";
 import { explain } from "../errors.ts";
 import { paths } from "../paths.ts";
@@ -30,7 +31,7 @@ export function ExportCalls({ view, total }: { readonly view: CallsView; readonl
     running.current = stop;
     setPhase({ kind: "reading", done: 0, total });
     try {
-      const path = paths.export(format, callFilterOf(view, Date.now()));
+      const path = paths.export(format, callFilterOf(view, now()));
       const file = await readExport(await environment.fetchFile(path, stop.signal), (done, all) =>
         setPhase({ kind: "reading", done, total: all }),
       );

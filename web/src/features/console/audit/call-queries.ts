@@ -1,4 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import type { AuditedCall } from "../../../protocol/generated.ts";
+import { now } from "../../../ui/clock.ts";
 import { useAsk } from "../session.tsx";
 import { type CallsView, callFilterOf } from "./calls-view.ts";
 
@@ -17,7 +19,7 @@ export function useCalls(view: CallsView, following: boolean) {
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam }) =>
       ask("audit/calls", {
-        filter: callFilterOf(view, Date.now()),
+        filter: callFilterOf(view, now()),
         limit: PAGE,
         ...(pageParam !== undefined && { cursor: pageParam }),
       }),
@@ -31,7 +33,7 @@ export function useCallCount(view: CallsView, following: boolean) {
   const ask = useAsk();
   return useQuery({
     queryKey: ["audit", "count", view],
-    queryFn: () => ask("audit/count", { filter: callFilterOf(view, Date.now()) }),
+    queryFn: () => ask("audit/count", { filter: callFilterOf(view, now()) }),
     placeholderData: keepPreviousData,
     refetchInterval: following && FOLLOWING_MS,
   });
@@ -55,9 +57,17 @@ export function useCallChoices() {
 }
 
 /** Everything that is on record of one call. */
-export function useCallDetails(position: number) {
+export function useCallDetails(position: number, enabled = true) {
   const ask = useAsk();
-  return useQuery({ queryKey: ["audit", "call", position], queryFn: () => ask("audit/call", { position }) });
+  return useQuery({ queryKey: ["audit", "call", position], queryFn: () => ask("audit/call", { position }), enabled });
+}
+
+/** What the conversation of a call is called; nothing where it was deleted. Of older ones, the records of the call tell it. */
+export function useTitleOf({ conversationId, position }: AuditedCall): string | undefined {
+  const recent = useRecentConversations();
+  const known = recent.data?.conversations.find((each) => each.conversationId === conversationId);
+  const details = useCallDetails(position, recent.isError || (recent.isSuccess && known === undefined));
+  return known === undefined ? details.data?.title : known.title;
 }
 
 /** Conversations that can be compared: those of the newest calls. */
@@ -81,7 +91,7 @@ export function useLoad(milliseconds: number) {
   const ask = useAsk();
   return useQuery({
     queryKey: ["audit", "load", milliseconds],
-    queryFn: () => ask("audit/load", { since: new Date(Date.now() - milliseconds).toISOString() }),
+    queryFn: () => ask("audit/load", { since: new Date(now() - milliseconds).toISOString() }),
     placeholderData: keepPreviousData,
   });
 }
@@ -91,7 +101,7 @@ export function useModelUse(milliseconds: number) {
   const ask = useAsk();
   return useQuery({
     queryKey: ["audit", "models", milliseconds],
-    queryFn: () => ask("audit/models", { since: new Date(Date.now() - milliseconds).toISOString() }),
+    queryFn: () => ask("audit/models", { since: new Date(now() - milliseconds).toISOString() }),
     placeholderData: keepPreviousData,
   });
 }
