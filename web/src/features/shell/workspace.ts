@@ -2,12 +2,12 @@ import { emptyConversation } from "../../agent/conversation.ts";
 import type { AgentEvent } from "../../agent/events.ts";
 import { readCommand } from "../../agent/slash.ts";
 import type { Conversation, ModelInfo, SessionDescription, ToolDescriptor } from "../../protocol/generated.ts";
-import { setClock } from "../../ui/clock.ts";
 import { type GivenFile, PendingFiles } from "./attachments.ts";
 import { Bell } from "./bell.ts";
 import { type BranchPoint, branchesAt } from "./branches.ts";
 import { type CommandContext, runCommand } from "./commands.ts";
 import { ConversationIndex, titleFrom } from "./conversation-index.ts";
+import { describeSession } from "./describe-session.ts";
 import { HeldGrants } from "./held-grants.ts";
 import { Library } from "./library.ts";
 import { Lookups } from "./lookups.ts";
@@ -56,8 +56,7 @@ export class Workspace {
     this.lookups = new Lookups(this.#client, environment);
     this.#settings = readSettings(environment.kept);
     this.#models = new ModelChoice(environment.kept);
-    const { now, ring } = environment;
-    this.#bell = new Bell({ isOn: () => this.#settings.sound, now, ring });
+    this.#bell = new Bell({ isOn: () => this.#settings.sound, now: environment.now, ring: environment.ring });
     this.#index = new ConversationIndex(this.#client);
     this.#opened = new OpenConversations(
       this.#client,
@@ -115,10 +114,10 @@ export class Workspace {
     );
     client.start();
     await this.#attempt(async () => {
-      const { models } = await this.#describeSession();
+      this.#session = await describeSession(client);
       await this.#index.loadNewest();
       await this.open(this.environment.address.read());
-      await this.#opened.takeUpOthers(models);
+      await this.#opened.takeUpOthers(this.#session.models);
     });
     // The first message should not have to wait for the loop; if it cannot be had now, that message asks again.
     this.environment.whenIdle(() => void this.environment.loadLoop().catch(() => undefined));
@@ -275,14 +274,6 @@ export class Workspace {
 
   // ── inside ──
 
-  async #describeSession(): Promise<SessionDescription> {
-    const asked = Date.now();
-    const session = await this.#client.call("session/describe", {});
-    setClock(session.at, asked, Date.now());
-    this.#session = session;
-    return session;
-  }
-
   get #current(): OpenConversation | undefined {
     return this.#opened.get(this.#currentId);
   }
@@ -303,7 +294,7 @@ export class Workspace {
       client: this.#client,
       findModel: async () => {
         // The models may have come up since this page asked, and been tried.
-        if (this.#modelFor(id)?.tier === undefined) await this.#describeSession();
+        if (this.#modelFor(id)?.tier === undefined) this.#session = await describeSession(this.#client);
         return this.#modelFor(id);
       },
       sendFiles: (opened) => this.#files.sendTo(opened),

@@ -132,27 +132,6 @@ describe("the page of calls", () => {
     );
   });
 
-  test("heads a conversation by its title, also an older one, and by its id only where it has none any more", async () => {
-    gateway.handlers["audit/conversations"] = () => ({
-      conversations: [
-        { conversationId: "cnv_1", title: "Spring cleaning", principalName: "Ada", at: "2026-11-21T09:00:00.000Z" },
-        { conversationId: "cnv_3", principalName: "Ada", at: "2026-11-21T09:00:00.000Z" },
-      ],
-    });
-    gateway.handlers["audit/call"] = () => ({ call: call(3), entries: [], rules: [], title: "Of last year" });
-    answer([call(3, { conversationId: "cnv_2" }), call(2), call(1, { conversationId: "cnv_3" })]);
-    openConsole(gateway, "/audit?group=conversation");
-    for (const [id, name] of [
-      ["cnv_1", "Spring cleaning"],
-      ["cnv_2", "Of last year"],
-      ["cnv_3", "cnv_3"],
-    ] as const) {
-      const section = await screen.findByRole("region", { name: `Conversation ${id}` });
-      expect(await within(section).findByRole("link", { name })).toBeDefined();
-    }
-    expect(gateway.asked("audit/call")).toEqual([{ position: 3 }]);
-  });
-
   test("has its numbers in a table, and a bar narrows the time to itself", async () => {
     answer([call(1)]);
     openConsole(gateway, "/audit");
