@@ -68,7 +68,7 @@ _FIGURES: Final = frozenset(VOCABULARY.figure_nouns)
 _ASKING: Final = frozenset((*VOCABULARY.question_words, "whether", "if"))
 _COMPARING: Final = frozenset(VOCABULARY.comparing_verbs)
 _DAY: Final = re.compile(r"(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
-_PRODUCTS: Final = (".js", ".net", ".io", ".com", ".org")
+_PRODUCTS: Final = (".js", *(f".{ending}" for ending in VOCABULARY.site_endings))
 """Endings of names that the world knows: the difference between node.js and vue.js stands in no file."""
 
 _FEWEST: Final = 2

@@ -16,12 +16,19 @@ from gateway.agent.copied import CopyableStrings
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
+from gateway.agent.words import is_spaced_name
 
 _MOST: Final = LIMITS.found_names
 """More are a dump of a disk, and a grammar of them would take longer than the answer."""
 
 _NAME: Final = re.compile(r"[^\t\r :\"'`<>|]+")
 """What a line of a listing or of a search begins with."""
+
+_SPACED: Final = (
+    re.compile(r"- ([^\t\r:\"'`<>|]+?)(?:(?<=/)| \([0-9]+ bytes\)| \(a link\))"),
+    re.compile(r"([^\t\r:\"'`<>|]*[^\t\r :\"'`<>|]):[0-9]+(?:-[0-9]+)?: .*"),
+)
+"""Lines whose form tells where a name with spaces ends: an entry of a folder, and a line that was found."""
 
 
 def found_names(messages: Sequence[Message], tools: Sequence[Tool]) -> list[str]:
@@ -54,12 +61,20 @@ def _lines_of(messages: Sequence[Message], tools: Sequence[Tool]) -> list[tuple[
     """What each line of a listing or a search begins with, and the folder that was listed, the newest result first."""
     listing = {tool["name"] for tool in tools if tool["category"] == "read" and READING not in parts_of(tool["name"])}
     return [
-        (_folder_of(message), found[0])
+        (_folder_of(message), name)
         for message in reversed(messages)
         if isinstance(message, ToolMessage) and message.result["outcome"] == "ok" and message.call["name"] in listing
         for line in cast("str", message.result["content"]).split("\n")
-        if (found := _NAME.match(line.removeprefix("- "))) is not None
+        if (name := _name_in(line))
     ]
+
+
+def _name_in(line: str) -> str:
+    """The name that a line begins with; empty where it begins with none."""
+    spaced = next((found[1] for form in _SPACED if (found := form.fullmatch(line))), "")
+    bare = line.removeprefix("- ")
+    plain = _NAME.match(bare)
+    return spaced or (bare if is_spaced_name(bare) else plain[0] if plain else "")
 
 
 def _folder_of(message: ToolMessage) -> str:

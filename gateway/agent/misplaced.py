@@ -29,7 +29,7 @@ def look_again(calls: Sequence[ToolMessage], tools: Sequence[Tool]) -> ProposedC
         return None
     if len(calls) < _SEARCHED:
         searcher = searcher_among([tool for tool in tools if "*" in tool["description"]])
-        return None if searcher is None else ProposedCall(searcher[0], {searcher[1]: f"*{name}*"})
+        return None if searcher is None else ProposedCall(searcher[0], {searcher[1]: f"*{_surest(name)}*"})
     missed, places = calls[0].call, _places(name, calls, tools)
     return places[0] if len(places) == 1 and places[0] != ProposedCall(missed["name"], missed["arguments"]) else None
 
@@ -64,13 +64,20 @@ def _places(name: str, calls: Sequence[ToolMessage], tools: Sequence[Tool]) -> l
     """The looks at what has the name, of the kind that was looked for, or else of the other."""
     reader, lister = reader_among(tools), lister_among(tools)
     paths, wanted = found_files(calls[1], tools), name.lower()
-    files = [path for path in paths if wanted in spellings(path)]
+    called = [[path for path in paths if each in spellings(path)] for each in (wanted, _surest(wanted))]
+    files = called[0] or called[1]
     folders = list(dict.fromkeys(folder for path in paths for folder in _folders_named(wanted, path)))
     kinds = [(reader, files), (lister, folders)]
     if lister is not None and calls[0].call["name"] == lister[0]:
         kinds.reverse()
     found = [[ProposedCall(tool[0], {tool[1]: path}) for path in named] for tool, named in kinds if tool is not None]
     return next((each for each in found if each), list[ProposedCall]())
+
+
+def _surest(name: str) -> str:
+    """The part of a name that surely is one: of a file's with spaces the last word, for a word before it may have been none."""
+    last = name.rpartition(" ")[2]
+    return last if "." in last else name
 
 
 def _folders_named(wanted: str, path: str) -> list[str]:

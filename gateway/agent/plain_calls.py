@@ -26,8 +26,8 @@ _QUOTES: Final = ('""', "''", "``", "“”")
 def plain_call(wish: str, tools: Sequence[Tool], words: Mapping[str, Any]) -> ProposedCall | None:
     """The call that a plain wish asks for, where one of these tools takes it; None for any other. `words` is prompts.json."""
     forms = words["action"]["plainForms"]
-    names = ("edit", "editIn", "editFrom", "rewriting", "lines", "count", "list", "acts")
-    edit, edit_in, edit_from, whole, lines, count, listing, acts = (
+    names = ("edit", "editIn", "editFrom", "rewriting", "lines", "count", "list", "inside", "acts")
+    edit, edit_in, edit_from, whole, lines, count, listing, inside, acts = (
         _pattern(forms[name], forms["polite"], forms["end"]) for name in names
     )
     said = trim(wish)
@@ -56,7 +56,10 @@ def plain_call(wish: str, tools: Sequence[Tool], words: Mapping[str, Any]) -> Pr
     if "path" not in able.get("list_directory", set()):
         return None
     counted, listed = (_bare(found[1]) if (found := form.fullmatch(said)) else "" for form in (count, listing))
-    folder = counted if counted.endswith("/") else listed
+    held = _bare(found[1]) if (found := inside.fullmatch(said)) else ""
+    # Any other folder a model tells by itself.
+    spaced = held if " " in held and held.endswith("/") else ""
+    folder = counted if counted.endswith("/") else listed or spaced
     return ProposedCall("list_directory", {"path": folder}) if folder and not folder.startswith("-") else None
 
 

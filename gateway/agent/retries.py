@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, assert_never
 
@@ -24,9 +24,10 @@ from gateway.agent.holding import ShownBeginning
 from gateway.agent.kept import useful_tools
 from gateway.agent.lane import LaneInput, LaneStep
 from gateway.agent.limits import LIMITS
-from gateway.agent.messages import count_rounds
+from gateway.agent.messages import Message, count_rounds
 from gateway.agent.ports import Chat, ChatFailure, ChatFailureKind, CutReason
 from gateway.agent.shares import may_be_cut
+from gateway.agent.spaced_names import with_names_quoted
 from gateway.agent.tiers import lane_for, tier_of
 from gateway.agent.turn import LoopTurn
 from gateway.core.vocabulary import Tier
@@ -81,10 +82,16 @@ def _may_be_cut(content: str, model: Mapping[str, Any]) -> bool:
     return tier_of(model) is Tier.NATIVE and may_be_cut(content, model["contextTokens"])
 
 
+def _as_read(messages: Sequence[Message], model: Mapping[str, Any]) -> Sequence[Message]:
+    """Messages as a lane has them. A model with declared tools reads names by itself."""
+    kept = without_attached_bytes(messages)
+    return kept if tier_of(model) is Tier.NATIVE else with_names_quoted(kept)
+
+
 def _lane_input(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any], limits: TurnLimits, chat: Chat) -> LaneInput:
     return LaneInput(
-        messages=without_attached_bytes(turn.messages),
-        shown=without_attached_bytes(turn.shown),
+        messages=_as_read(turn.messages, model),
+        shown=_as_read(turn.shown, model),
         turn_id=turn.id,
         tools=useful_tools(turn.snapshot["tools"], turn.messages, lambda content: _may_be_cut(content, model)),
         model=model,

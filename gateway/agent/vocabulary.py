@@ -106,6 +106,9 @@ class LoopVocabulary:
     dealings: _Words
     comparing_words: _Words
     before_figures: _Words
+    held_leads: _Words
+    never_named: _Words
+    site_endings: _Words
     named_by: _Words
     viewing_verbs: _Words
     named_papers: _Words

@@ -57,7 +57,7 @@ const ASKING: ReadonlySet<string> = new Set([...vocabulary.questionWords, "wheth
 const COMPARING: ReadonlySet<string> = new Set(vocabulary.comparingVerbs);
 const DAY = /(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])/g;
 /** Names that the world knows: the difference between node.js and vue.js stands in no file. */
-const PRODUCT = /\.(?:js|net|io|com|org)$/;
+const PRODUCT = new RegExp(`\\.(?:js|${anyOf(vocabulary.siteEndings)})$`);
 const FEWEST = 2;
 /** Files that are read for one comparison. */
 const MOST = 3;

@@ -3,6 +3,7 @@ import type { ToolDescriptor } from "../protocol/generated.ts";
 import type { CopyableStrings } from "./copied.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
+import { isSpacedName } from "./words.ts";
 
 /*
  * Names of files that a listing or a search of this conversation showed. A tool that only reads may be given one of them. What
@@ -16,6 +17,12 @@ const MAX_NAMES = limits.foundNames;
 
 /** What a line of a listing or of a search begins with. */
 const NAME = /^[^\t\r :"'`<>|]+/;
+
+/** Lines whose form tells where a name with spaces ends: an entry of a folder, and a line that was found. */
+const SPACED = [
+  /^- ([^\t\r:"'`<>|]+?)(?:(?<=\/)| \([0-9]+ bytes\)| \(a link\))$/,
+  /^([^\t\r:"'`<>|]*[^\t\r :"'`<>|]):[0-9]+(?:-[0-9]+)?: .*$/,
+];
 
 /**
  * The names at the beginnings of lines, the newest result first: as they stand, and inside the folder that was listed. Not those
@@ -54,10 +61,17 @@ function linesOf(messages: readonly Message[], tools: readonly ListingTool[]): [
     if (message.role !== "tool" || message.result.outcome !== "ok" || !listing.has(message.call.name)) return [];
     const folder = folderOf(message);
     return message.result.content.split("\n").flatMap((line): [string, string][] => {
-      const name = NAME.exec(line.replace(/^- /, ""))?.[0];
-      return name === undefined ? [] : [[folder, name]];
+      const name = nameIn(line);
+      return name === "" ? [] : [[folder, name]];
     });
   });
+}
+
+/** The name that a line begins with; empty where it begins with none. */
+function nameIn(line: string): string {
+  const spaced = SPACED.map((form) => form.exec(line)?.[1] ?? "").find((name) => name !== "");
+  const bare = line.replace(/^- /, "");
+  return spaced ?? (isSpacedName(bare) ? bare : (NAME.exec(bare)?.[0] ?? ""));
 }
 
 function folderOf({ call }: ToolMessage): string {

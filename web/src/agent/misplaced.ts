@@ -25,7 +25,7 @@ export function lookAgain(calls: readonly ToolMessage[], tools: Tools): Proposed
   const [missed, search] = calls as readonly [ToolMessage, ToolMessage?];
   if (search === undefined) {
     const searcher = searcherAmong(tools.filter(({ description }) => description.includes("*")));
-    return searcher === null ? null : lookAt(searcher.name, searcher.argument, `*${name}*`);
+    return searcher === null ? null : lookAt(searcher.name, searcher.argument, `*${surest(name)}*`);
   }
   const [place, ...more] = places(name, calls, tools);
   if (place === undefined || more.length > 0) return null;
@@ -61,12 +61,19 @@ function missedName([first]: readonly ToolMessage[], tools: Tools): string {
 function places(name: string, calls: readonly ToolMessage[], tools: Tools): ProposedCall[] {
   const [reader, lister] = [readerAmong(tools), listerAmong(tools)];
   const [paths, wanted] = [calls.slice(1).flatMap((search) => foundFiles(search, tools)), name.toLowerCase()];
-  const files = paths.filter((path) => spellings(path).includes(wanted));
+  const called = [wanted, surest(wanted)].map((each) => paths.filter((path) => spellings(path).includes(each)));
+  const files = called.find(({ length }) => length > 0) ?? [];
   const folders = [...new Set(paths.flatMap((path) => foldersNamed(wanted, path)))];
   const read = reader === null ? [] : files.map((path) => lookAt(reader.name, reader.path, path));
   const listed = lister === null ? [] : folders.map((path) => lookAt(lister.name, lister.argument, path));
   const kinds = (calls[0] as ToolMessage).call.name === lister?.name ? [listed, read] : [read, listed];
   return kinds.find(({ length }) => length > 0) ?? [];
+}
+
+/** The part of a name that surely is one: of a file's with spaces the last word, for a word before it may have been none. */
+function surest(name: string): string {
+  const last = name.slice(name.lastIndexOf(" ") + 1);
+  return last.includes(".") ? last : name;
 }
 
 /** The folders of this name, in lower case, in which a path lies. */

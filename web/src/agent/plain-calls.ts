@@ -20,7 +20,7 @@ const PARTS: Readonly<Record<string, string>> = {
   thing: "(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|“[^”\\n]+”|[^ \\n\"'`“]+)",
   line: "([1-9][0-9]{0,6})",
 };
-const [MOVE, PLACE, TOP, MAKE, MAKE_PLACE, VIEW, EDIT, EDIT_IN, EDIT_FROM, WHOLE, LINES, COUNT, LIST, ACTS] = [
+const [MOVE, PLACE, TOP, MAKE, MAKE_PLACE, VIEW, EDIT, EDIT_IN, EDIT_FROM, WHOLE, LINES, COUNT, LIST, INSIDE, ACTS] = [
   patternOf(words.action.plainForms.move),
   patternOf(words.action.plainForms.place),
   patternOf(words.action.plainForms.top),
@@ -34,6 +34,7 @@ const [MOVE, PLACE, TOP, MAKE, MAKE_PLACE, VIEW, EDIT, EDIT_IN, EDIT_FROM, WHOLE
   patternOf(words.action.plainForms.lines),
   patternOf(words.action.plainForms.count),
   patternOf(words.action.plainForms.list),
+  patternOf(words.action.plainForms.inside),
   patternOf(words.action.plainForms.acts),
 ];
 const DROPS = [
@@ -80,8 +81,14 @@ export function plainCall(wish: string, tools: Tools): ProposedCall | null {
   if (view !== null && takes(tools, view.name, ["path"])) return view;
   if (takes(tools, "read_audit", ["limit"]) && ACTS.test(said)) return { name: "read_audit", arguments: {} };
   if (!takes(tools, "list_directory", ["path"])) return null;
-  const [counted, listed] = [bare(COUNT.exec(said)?.[1]), bare(LIST.exec(said)?.[1])];
-  const folder = counted.endsWith("/") ? counted : listed.startsWith("-") ? "" : listed;
+  const [counted, listed, held] = [COUNT, LIST, INSIDE].map((form) => bare(form.exec(said)?.[1])) as [
+    string,
+    string,
+    string,
+  ];
+  // Any other folder a model tells by itself.
+  const spaced = held.includes(" ") && held.endsWith("/") ? held : "";
+  const folder = counted.endsWith("/") ? counted : listed.startsWith("-") ? "" : listed || spaced;
   return folder === "" ? null : { name: "list_directory", arguments: { path: folder } };
 }
 

@@ -9,8 +9,9 @@ import type { LoopDependencies } from "./dependencies.ts";
 import { ShownBeginning } from "./holding.ts";
 import { usefulTools } from "./kept.ts";
 import type { LaneListener, LaneStep } from "./lane.ts";
-import { countRounds } from "./messages.ts";
+import { countRounds, type Message } from "./messages.ts";
 import { mayBeCut } from "./shares.ts";
+import { withNamesQuoted } from "./spaced-names.ts";
 import { laneFor, tierOf } from "./tiers.ts";
 import type { LoopTurn } from "./turn.ts";
 
@@ -33,8 +34,8 @@ export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn,
       dependencies.emit({ type: "model:asked" });
       const chat = dependencies.chatWith(await tokenFor(dependencies, turn, model));
       return await lane({
-        messages: withoutAttachedBytes(turn.messages),
-        shown: withoutAttachedBytes(turn.shown),
+        messages: asRead(turn.messages, model),
+        shown: asRead(turn.shown, model),
         maySummarise: turn.maySummarise,
         turnId: turn.id,
         tools: usefulTools(turn.snapshot.tools, turn.messages, (content) => isReadOn(content, model)),
@@ -52,6 +53,12 @@ export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn,
       discard(dependencies, turn);
     }
   }
+}
+
+/** Messages as a lane has them. A model with declared tools reads names by itself. */
+function asRead(messages: readonly Message[], model: ModelInfo): readonly Message[] {
+  const kept = withoutAttachedBytes(messages);
+  return tierOf(model) === "native" ? kept : withNamesQuoted(kept);
 }
 
 /** Whether a model may be told how to read on in a result. Smaller ones cannot write down an id, and are told otherwise. */

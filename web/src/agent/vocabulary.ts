@@ -105,6 +105,9 @@ interface Vocabulary {
   readonly dealings: Words;
   readonly comparingWords: Words;
   readonly beforeFigures: Words;
+  readonly heldLeads: Words;
+  readonly neverNamed: Words;
+  readonly siteEndings: Words;
   readonly namedBy: Words;
   readonly viewingVerbs: Words;
   readonly namedPapers: Words;
