@@ -74,6 +74,8 @@ class SinkLane:
                     if self._place.fault != UNFORESEEN:
                         _log.error("sink `%s` broke", self._name, exc_info=error)
                     self._fail(UNFORESEEN)
+                    # What it holds open may be what broke, and would break again each time.
+                    await self._sink.close()
                     await asyncio.sleep(wait)
                     wait = min(wait * 2, LONGEST_WAIT)
                 else:

@@ -43,7 +43,8 @@ class SyslogWriter:
             async with asyncio.timeout(_SECONDS):
                 reader, writer = self._streams or await self._connect()
                 # A server never answers. One that has closed is noticed here rather than by the second write after it.
-                if reader.at_eof():
+                # One that was reset has no end: its error is the reader's, and uvloop's writer raises one of no such kind.
+                if reader.at_eof() or reader.exception() is not None or writer.is_closing():
                     raise ConnectionResetError
                 writer.write(b"".join(map(self._frame, records)))
                 await writer.drain()

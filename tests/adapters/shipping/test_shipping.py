@@ -89,6 +89,55 @@ async def test_a_sink_that_breaks_in_a_new_way_is_told_and_goes_on(tmp_path: Pat
     assert broke.is_set()
 
 
+async def test_what_a_sink_held_open_is_closed_before_it_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    send, closed = FileWriter.send, asyncio.Event()
+
+    async def break_until_closed(self: FileWriter, records: Sequence[ShippedRecord]) -> None:
+        if not closed.is_set():
+            raise RuntimeError("the handler is closed")
+        await send(self, records)
+
+    async def close(_: FileWriter) -> None:
+        closed.set()
+
+    monkeypatch.setattr(shipper, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(FileWriter, "send", break_until_closed)
+    monkeypatch.setattr(FileWriter, "close", close)
+    assert await follow_to(tmp_path, Records(3), 3) == [0, 1, 2]
+
+
+class ResetConnection:
+    """What uvloop's transport is after a write behind the last one was answered by a reset."""
+
+    def write(self, _: bytes) -> None:
+        raise RuntimeError("unable to perform operation on <TCPTransport closed=True>; the handler is closed")
+
+    def is_closing(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        """It is closed already."""
+
+
+async def test_a_connection_that_was_reset_is_told_and_let_go_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = 0
+
+    async def open_connection(*_: object, **__: object) -> tuple[asyncio.StreamReader, ResetConnection]:
+        nonlocal opened
+        opened += 1
+        reader = asyncio.StreamReader()
+        reader.set_exception(ConnectionResetError())
+        return reader, ResetConnection()
+
+    monkeypatch.setattr(asyncio, "open_connection", open_connection)
+    (sink,) = read_sinks({"siem": {"kind": "syslog", "host": "127.0.0.1", "port": 1, "tls": False}})
+    writer = SyslogWriter(sink.settings)  # pyright: ignore[reportArgumentType] - it is one of syslog
+    for times in (1, 2):
+        with pytest.raises(SinkDown, match="it closed the connection"):
+            await writer.send([])
+        assert opened == times
+
+
 async def test_a_line_that_was_cut_off_stays_by_itself(tmp_path: Path) -> None:
     (tmp_path / "out.jsonl").write_text('{"cut')
     await FileWriter(tmp_path / "out.jsonl").send([ShippedRecord("log", Records(1).rows[0], with_payload=False)])
