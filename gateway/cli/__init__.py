@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -49,6 +49,28 @@ def importing() -> Generator[None]:
         gc.enable()
 
 
+class Text(click.types.StringParamType):
+    """A text of the command line. What is no UTF-8 there comes as lone surrogates: they cannot be looked up or recorded."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse those."""
+        text = super().convert(value, param, ctx)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            self.fail("this is not valid UTF-8", param, ctx)
+        return text
+
+
+def _take_only_text(command: click.Command) -> None:
+    """In all that the command takes but paths, which may have any bytes."""
+    for parameter in command.params:
+        if parameter.type is click.STRING:
+            parameter.type = Text()
+    for each in command.commands.values() if isinstance(command, click.Group) else ():
+        _take_only_text(each)
+
+
 class LazyGroup(click.Group):
     """A group whose commands are known by name and imported by use: `--help` must not load a database or a model."""
 
@@ -63,6 +85,7 @@ class LazyGroup(click.Group):
         module, _ = COMMANDS[cmd_name]
         with importing():
             command: click.Command = getattr(importlib.import_module(module), cmd_name.replace("-", "_"))
+        _take_only_text(command)
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:

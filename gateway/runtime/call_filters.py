@@ -8,7 +8,7 @@ from typing import Final
 
 from gateway.core.call_history import OPEN
 from gateway.core.errors import InvalidParams
-from gateway.core.vocabulary import Label, Outcome
+from gateway.core.vocabulary import Decision, Label, Outcome
 from gateway.runtime.ports import HistoryFilter
 
 LABELS: Final[Mapping[str, Label]] = {label.name.lower(): label for label in Label}
@@ -42,9 +42,12 @@ def read_filter(
     asked: AskedCalls, since: int, until: int, names: Mapping[str, str], owner_id: str | None = None
 ) -> HistoryFilter:
     """The filter from `since` to before `until`, in epoch milliseconds. `names` are what people are called, by their ids;
-    `owner_id` is whose calls alone may be seen, None for everybody's. Raises InvalidParams for an outcome that no call has."""
+    `owner_id` is whose calls alone may be seen, None for everybody's. Raises InvalidParams for an outcome or a decision that no
+    call has: nothing found would read as if none had been decided so."""
     if asked.outcome is not None and asked.outcome not in OUTCOMES:
         raise InvalidParams(f"`outcome` is one of {', '.join(OUTCOMES)}")
+    if asked.decision is not None and asked.decision not in tuple(Decision):
+        raise InvalidParams(f"`decision` is one of {', '.join(Decision)}")
     text = asked.text
     return HistoryFilter(
         since=since,

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from gateway.adapters.tools.sql.settings import read_url
 from gateway.cli import countersign
@@ -142,3 +143,20 @@ async def test_a_command_that_fails_leaves_no_folder_that_it_began(command: str,
 @pytest.mark.parametrize("name", ["a?b.db", "C#.db", "100%41.db", "a b.db"])
 def test_a_database_file_is_the_one_of_exactly_that_name(name: str, tmp_path: Path) -> None:
     assert read_url(sqlite_url(tmp_path / name)).database == str(tmp_path.resolve() / name)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["audit explain @", "audit show --tool @", "audit erase --call @ --yes", "audit export x --format csv --text @", "enrol @"],
+)
+def test_what_is_no_utf_8_is_refused_in_one_sentence(tmp_path: Path, command: str) -> None:
+    arguments = [*command.replace("@", "\udcff").split(), "--state", str(tmp_path)]
+    refused = CliRunner().invoke(countersign, arguments)
+    assert refused.exit_code == 2, refused.output
+    assert refused.output.rstrip().endswith("this is not valid UTF-8")
+
+
+def test_a_path_may_have_any_bytes(state: Path, tmp_path: Path) -> None:
+    file = tmp_path / "\udcff.jsonl"
+    assert CliRunner().invoke(countersign, ["audit", "export", str(file), "--state", str(state)]).exit_code == 0
+    assert file.stat().st_size > 0

@@ -168,6 +168,7 @@ async def test_pages_follow_each_other_without_a_gap_and_a_wrong_cursor_is_said_
         {"filter": {"since": "2020-01-01T00:00:00.000Z"}},
         {"filter": {"since": "2026-99-99T00:00:00.000Z"}},
         {"filter": {"event": "call:closed"}},
+        {"filter": {"decision": "Auto"}},
         {"filter": {"outcome": "Ok"}},
     ):
         with pytest.raises(RpcError) as refused:
