@@ -1,6 +1,6 @@
-"""uvicorn's WebSocket with eight additions: it can drop a peer that does not read, answers a handshake that cannot be read,
-limits fragments, logs no refusals, reads a few small messages ahead, sends a text that is encoded already, answers a
-message that is too large before it closes, and asks a peer twice whether it is there.
+"""uvicorn's WebSocket with nine additions: it can drop a peer that does not read, answers a handshake that cannot be read,
+limits fragments, pings and pongs, logs no refusals, reads a few small messages ahead, sends a text that is encoded already,
+answers a message that is too large before it closes, and asks a peer twice whether it is there.
 
 An ASGI `websocket.close` waits like any other message until the peer has read what came before, and so does closing the
 transport; a peer that reads nothing would keep both open without limit. Empty fragments do not count towards the size of a
@@ -20,6 +20,7 @@ from websockets.frames import CloseCode, Frame
 from websockets.protocol import State
 
 from gateway.protocol.codec import TOO_LARGE, encode_error
+from gateway.server.message_budget import TokenBucket
 
 EXTENSION = "countersign.hang_up"
 """Its key in the extensions of the ASGI scope."""
@@ -29,6 +30,18 @@ CLOSING_SECONDS = 2.0
 
 FRAGMENTS = 1024
 """Fragments of one message: 256 KiB in fragments of 256 bytes. Browsers send a message in one."""
+
+FRAGMENTS_AT_ONCE = 4 * FRAGMENTS
+FRAGMENTS_PER_SECOND = 256.0
+"""Of all messages together: a message in a thousand fragments costs as much as a thousand messages and is counted as one."""
+
+CONTROLS_AT_ONCE = 64.0
+CONTROLS_PER_SECOND = 4.0
+"""Pings and pongs of a peer. Pages cannot send any of their own accord; programs ping every twenty seconds or so."""
+
+PIECE = 4 * 1024
+"""Bytes that are taken apart at a time: a flood is seen after some hundred frames, and not after all that was read of it, which
+can be two megabytes of frames of a few bytes."""
 
 PINGS = 2
 """Pings in a row that a peer may leave unanswered; after the last it is dropped."""
@@ -66,6 +79,8 @@ class SocketProtocol(WebSocketsSansIOProtocol):
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self._missed = 0
+        self._controls = TokenBucket(self.loop.time, at_once=CONTROLS_AT_ONCE, per_second=CONTROLS_PER_SECOND)
+        self._fragments = TokenBucket(self.loop.time, at_once=FRAGMENTS_AT_ONCE, per_second=FRAGMENTS_PER_SECOND)
         fail = self.conn.fail
 
         def tell_and_fail(code: int, reason: str = "") -> None:
@@ -78,7 +93,10 @@ class SocketProtocol(WebSocketsSansIOProtocol):
 
     def data_received(self, data: bytes) -> None:
         """asyncio.Protocol. uvicorn alone neither answers nor drops a handshake that cannot be read, such as one with a body."""
-        super().data_received(data)
+        for start in range(0, len(data), PIECE):
+            super().data_received(data[start : start + PIECE])
+            if self.transport.is_closing():
+                return
         if self.conn.handshake_exc is not None and not self.handshake_initiated and not self.transport.is_closing():
             self.transport.write(_NO_HANDSHAKE)
             self.transport.close()
@@ -103,8 +121,18 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
         self.loop.call_later(CLOSING_SECONDS, self.transport.abort)
 
+    def handle_ping(self) -> None:
+        """The peer asks whether we are there."""
+        if self._controls.spend():
+            super().handle_ping()
+        else:
+            self._break_off(1008, "too many pings and pongs")
+
     def handle_pong(self, event: Frame) -> None:
         """The peer is there, if this answers the last ping."""
+        if not self._controls.spend():
+            self._break_off(1008, "too many pings and pongs")
+            return
         super().handle_pong(event)
         if self.pending_ping_payload is None:
             self._missed = 0
@@ -120,10 +148,12 @@ class SocketProtocol(WebSocketsSansIOProtocol):
 
     def handle_cont(self, event: Frame) -> None:
         """One more fragment of a message."""
-        if len(self.frames) < FRAGMENTS:
-            super().handle_cont(event)
-        elif not self.close_sent:
+        if len(self.frames) >= FRAGMENTS:
             self._break_off(1009, "message is in too many fragments")
+        elif not self._fragments.spend():
+            self._break_off(1008, "too many fragments")
+        else:
+            super().handle_cont(event)
 
     def send_receive_event_to_app(self) -> None:
         """A whole message."""
@@ -139,6 +169,10 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         self.read_paused = paused
 
     def _break_off(self, code: int, reason: str) -> None:
+        if self.close_sent:
+            # Of a peer that was told already nothing more is read.
+            self.transport.close()
+            return
         self.conn.send_close(code, reason)
         self.handle_parser_exception()
 

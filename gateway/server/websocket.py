@@ -171,6 +171,7 @@ class _Pump(Generic[Who, Caller]):
         self._waiting: set[asyncio.Task[None]] = set()
         self._turnstile = asyncio.Lock()
         self._malformed = 0
+        self._floods = False
         self._leaving = False
         self._all_sent = asyncio.Event()
         self._ended = False
@@ -211,6 +212,10 @@ class _Pump(Generic[Who, Caller]):
             # After the decision to close, messages are read and ignored, so that the peer's close frame is received.
             if self._outbox.closing is None:
                 self._take(message)
+            if self._floods:
+                # Hundreds of its messages are here already, and everybody else's turn comes in between.
+                self._floods = False
+                await asyncio.sleep(0)
 
     def _take(self, message: Message) -> None:
         text: str | None = message.get("text")
@@ -228,11 +233,15 @@ class _Pump(Generic[Who, Caller]):
         if isinstance(read, RejectedMessage):
             self._refuse(read)
         elif not self._budget.spend():
-            self._outbox.put(encode_error(read.id, TooManyRequests("too many messages at once; slow down")))
+            self._refuse_flood(read, "too many messages at once; slow down")
         elif self._in_flight >= REQUESTS_IN_FLIGHT:
-            self._outbox.put(encode_error(read.id, TooManyRequests(f"{REQUESTS_IN_FLIGHT} requests are in flight already")))
+            self._refuse_flood(read, f"{REQUESTS_IN_FLIGHT} requests are in flight already")
         else:
             self._start(read)
+
+    def _refuse_flood(self, call: Call, why: str) -> None:
+        self._outbox.put(encode_error(call.id, TooManyRequests(why)))
+        self._floods = True
 
     def _refuse(self, fault: RejectedMessage) -> None:
         self._outbox.put(encode_error(fault.id, fault.error))

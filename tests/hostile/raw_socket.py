@@ -109,6 +109,8 @@ class RawSocket:
                         return payload
                     case Opcode.PING:
                         self.write(frame(payload, Opcode.PONG))
+                    case Opcode.PONG:
+                        continue
                     case Opcode.CLOSE:
                         raise ClosedByGateway(struct.unpack(">H", payload[:2])[0] if payload else 1005)
                     case _:
