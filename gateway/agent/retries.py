@@ -61,12 +61,16 @@ async def ask_for_step(world: LoopDependencies, turn: LoopTurn, model: Mapping[s
             await refresh(world, turn)
             world.emit(ModelAskedEvent())
             chat = world.chat_with(await _token_for(world, turn, model))
-            return await lane(_lane_input(world, turn, model, limits, chat))
+            step = await lane(_lane_input(world, turn, model, limits, chat))
         except ChatFailure as failure:
             turn.stop.check()
             if not await _mend(world, turn, model, failure, attempt):
                 raise
-            _discard(world, turn)
+            turn.broken = turn.streamed or turn.broken
+            turn.streamed = ""
+        else:
+            _take_back(world, turn)
+            return step
         attempt += 1
 
 
@@ -123,13 +127,15 @@ class _Listener:
         self._heard += delta
         shown = self._heard[len(self._turn.streamed) : self._beginning.length(self._heard)]
         if shown:
+            _take_back(self._world, self._turn)
             self._turn.streamed += shown
             self._world.emit(TextStreamedEvent(shown))
 
     def discarded(self) -> None:
         self._heard = ""
         self._beginning = _beginning_of(self._turn)
-        _discard(self._world, self._turn)
+        if not self._turn.broken:
+            _discard(self._world, self._turn)
 
     def counted(self, prompt_tokens: int, completion_tokens: int, *, exact: bool) -> None:
         self._turn.prompt_tokens += prompt_tokens
@@ -175,6 +181,13 @@ async def _token_for(world: LoopDependencies, turn: LoopTurn, model: Mapping[str
     if turn.token is None:
         turn.token = await world.gateway.call("inference/token", {**turn.reference, "modelId": model["id"]}, turn.stop)
     return turn.token
+
+
+def _take_back(world: LoopDependencies, turn: LoopTurn) -> None:
+    """What broke off is taken back only for something else: the next attempt may come to nothing."""
+    if turn.broken:
+        turn.broken = ""
+        _discard(world, turn)
 
 
 def _discard(world: LoopDependencies, turn: LoopTurn) -> None:

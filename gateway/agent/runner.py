@@ -238,8 +238,9 @@ class TurnRunner:
 
     async def _handle_failure(self, turn: LoopTurn, error: Exception) -> TurnOutcome:
         copy = self._dependencies.copy
-        if trim(turn.streamed):
-            await self._say(turn, turn.streamed, stopped=True)
+        begun = turn.streamed or turn.broken
+        if trim(begun):
+            await self._say(turn, begun, stopped=True)
         halt = turn.stop.halt
         if halt is not None and halt.why is StopReason.STOPPED:
             self._cancel_calls(turn)

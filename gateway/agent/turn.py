@@ -19,8 +19,9 @@ class LoopTurn:
     new one.
 
     `messages` and `shown` are the conversation's own lists, of all that happened and of what the model is shown of it; the turn
-    writes to their ends. `streamed` is the answer so far, `sent` the id of the call that was sent last. `actions` is what the
-    message was split into; `may_summarise` is over once no summary came.
+    writes to their ends. `streamed` is the answer so far, `broken` one that broke off and is asked for again: it stays until
+    there is something else to read. `sent` is the id of the call that was sent last, `actions` what the message was split into;
+    `may_summarise` is over once no summary came.
     """
 
     snapshot: Mapping[str, Any]
@@ -34,6 +35,7 @@ class LoopTurn:
     may_summarise: bool = True
     sent: str | None = None
     streamed: str = ""
+    broken: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
 

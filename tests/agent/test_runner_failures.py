@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
 import pytest
 
 from gateway.agent.events import (
+    AssistantSaidEvent,
     CallClosedEvent,
     ModelWaitedForEvent,
     NoticeRaisedEvent,
@@ -72,6 +73,35 @@ async def test_an_answer_that_breaks_off_is_asked_for_again() -> None:
     assert TextDiscardedEvent() in scene.events
     assert said(scene.events) == ["Rome."]
     assert scene.notes.written == ['{"answer":"Ro', '{"answer":"Rome."}']
+
+
+async def test_what_broke_off_also_outlasts_a_reply_that_cannot_be_read() -> None:
+    async def breaks(_request: ChatRequest) -> AsyncGenerator[ChatDelta]:
+        yield TextDelta('{"answer":"Ro')
+        raise ChatFailure(ChatFailureKind.UNREACHABLE, "the reply broke off")
+
+    scene = stage(breaks, "neither here nor there", '{"answer":"Rome."}')
+    assert await scene.runner().run("capital of Italy?", SMALL) is TurnOutcome.ANSWERED
+    assert scene.events.count(TextDiscardedEvent()) == 1
+    assert said(scene.events) == ["Rome."]
+
+
+async def test_what_broke_off_stays_to_be_read_where_asking_again_comes_to_nothing() -> None:
+    def breaking(text: str) -> Callable[[ChatRequest], AsyncGenerator[ChatDelta]]:
+        async def breaks(_request: ChatRequest) -> AsyncGenerator[ChatDelta]:
+            if text:
+                yield TextDelta(text)
+            raise ChatFailure(ChatFailureKind.UNREACHABLE, "the reply broke off")
+
+        return breaks
+
+    scene = stage(breaking("It was a dark night"), breaking(""), breaking(""))
+    assert await scene.runner().run("tell me a story", NATIVE) is TurnOutcome.FAILED
+    assert TextDiscardedEvent() not in scene.events
+    assert AssistantSaidEvent("It was a dark night", stopped=True) in scene.events
+    scene = stage(breaking("One"), breaking("Two"), breaking(""))
+    assert await scene.runner().run("tell me a story", NATIVE) is TurnOutcome.FAILED
+    assert AssistantSaidEvent("Two", stopped=True) in scene.events
 
 
 @pytest.mark.requirement("004-20", "waiting for a model ends")

@@ -12,6 +12,8 @@ from gateway.adapters.inference.scripted import Reply
 from tests.e2e.person import Person, answers, approval_dock, call_card, decide, expect_idle, send
 from tests.e2e.scripted_server import ScriptedServer
 
+STORY = "Once upon a time " * 20
+
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
@@ -46,3 +48,20 @@ async def test_a_pending_approval_survives_a_restart_and_is_decided_after_it(
     assert [line.partition(" erase ")[2] for line in effects] == ["everything"]
     code, said = await person.gateway.run("audit", "verify")
     assert code == 0, said
+
+
+async def test_half_an_answer_outlasts_the_gateway_that_died_in_the_middle_of_it(
+    person: Person, shell: Page, model: ScriptedServer
+) -> None:
+    # Asked again after the restart, the model has nothing more to say.
+    model.will_answer(Reply(STORY, stalls_after=12))
+    await send(shell, "tell me a story")
+    await expect(answers(shell)).to_contain_text("Once upon a time")
+    await person.gateway.kill()
+    await expect(shell.get_by_text("The gateway does not answer")).to_be_visible()
+    await person.gateway.start()
+    await expect(shell.get_by_role("log")).to_contain_text("The model stopped with an error.")
+    await expect_idle(shell)
+    await expect(answers(shell)).to_contain_text("Once upon a time")
+    await shell.reload()
+    await expect(answers(shell)).to_contain_text("Once upon a time")

@@ -33,7 +33,7 @@ export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn,
       await refresh(dependencies, turn);
       dependencies.emit({ type: "model:asked" });
       const chat = dependencies.chatWith(await tokenFor(dependencies, turn, model));
-      return await lane({
+      const step = await lane({
         messages: asRead(turn.messages, model),
         shown: asRead(turn.shown, model),
         maySummarise: turn.maySummarise,
@@ -47,10 +47,13 @@ export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn,
         signal: turn.stop.signal,
         listener: listenerOf(dependencies, turn, model),
       });
+      takeBack(dependencies, turn);
+      return step;
     } catch (error) {
       turn.stop.signal.throwIfAborted();
       if (!(await mend(dependencies, turn, model, error, attempt))) throw error;
-      discard(dependencies, turn);
+      turn.broken = turn.streamed || turn.broken;
+      turn.streamed = "";
     }
   }
 }
@@ -84,13 +87,14 @@ function listenerOf(dependencies: LoopDependencies, turn: LoopTurn, model: Model
       heard += delta;
       const shown = heard.slice(turn.streamed.length, beginning.lengthOf(heard));
       if (shown === "") return;
+      takeBack(dependencies, turn);
       turn.streamed += shown;
       emit({ type: "text:streamed", delta: shown });
     },
     discarded: () => {
       heard = "";
       beginning = beginningOf(turn);
-      discard(dependencies, turn);
+      if (turn.broken === "") discard(dependencies, turn);
     },
     counted: (promptTokens, completionTokens, exact) => {
       turn.promptTokens += promptTokens;
@@ -148,6 +152,13 @@ async function tokenFor({ gateway }: LoopDependencies, turn: LoopTurn, model: Mo
     turn.stop.signal,
   );
   return turn.token;
+}
+
+/** What broke off is taken off the screen only for something else: the next attempt may come to nothing. */
+function takeBack(dependencies: LoopDependencies, turn: LoopTurn): void {
+  if (turn.broken === "") return;
+  turn.broken = "";
+  discard(dependencies, turn);
 }
 
 function discard({ emit }: LoopDependencies, turn: LoopTurn): void {

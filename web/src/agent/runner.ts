@@ -244,7 +244,8 @@ export class TurnRunner {
 
   async #handleFailure(turn: LoopTurn, error: unknown): Promise<TurnOutcome> {
     const halt = turn.stop.signal.aborted ? turn.stop.signal.reason : null;
-    if (turn.streamed.trim() !== "") await this.#say(turn, turn.streamed, true);
+    const begun = turn.streamed || turn.broken;
+    if (begun.trim() !== "") await this.#say(turn, begun, true);
     if (halt instanceof TurnStopped && halt.why === "stopped") {
       this.#cancelCalls(turn);
       return "stopped";

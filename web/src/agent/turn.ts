@@ -22,6 +22,8 @@ export interface LoopTurn {
   sent: string | null;
   /** The answer as far as it came. */
   streamed: string;
+  /** An answer that broke off and is asked for again. It stays on the screen until there is something else to read. */
+  broken: string;
   promptTokens: number;
   completionTokens: number;
 }
@@ -47,6 +49,7 @@ export function openTurn(
     maySummarise: true,
     sent: null,
     streamed: "",
+    broken: "",
     promptTokens: 0,
     completionTokens: 0,
   };

@@ -131,6 +131,37 @@ describe("when things break", () => {
     expect(said()).toEqual(["Hello."]);
   });
 
+  test("what broke off stays to be read where asking again comes to nothing, and so does what came last of it", async () => {
+    const breaking = (text: string) =>
+      async function* broken() {
+        if (text !== "") yield { kind: "text" as const, text };
+        throw new ChatFailure("unreachable", "cut");
+      };
+    const lines = [breaking("It was a dark night"), breaking(""), breaking("")];
+    const { runner, events } = stage(new ScriptedGateway(), scriptedChat(...lines).chat);
+    await play(runner, "tell me a story", largeModel);
+    const types = events.map(({ type }) => type);
+    expect(types.filter((type) => type === "text:discarded")).toEqual([]);
+    expect(events).toContainEqual({ type: "assistant:said", content: "It was a dark night", stopped: true });
+    const second = stage(new ScriptedGateway(), scriptedChat(breaking("One"), breaking("Two"), breaking("")).chat);
+    await play(second.runner, "tell me a story", largeModel);
+    expect(second.events).toContainEqual({ type: "assistant:said", content: "Two", stopped: true });
+  });
+
+  test("what broke off also outlasts a reply that cannot be read", async () => {
+    async function* broken() {
+      yield { kind: "text" as const, text: '{"answer":"Ro' };
+      throw new ChatFailure("unreachable", "cut");
+    }
+    const { runner, events, said } = stage(
+      new ScriptedGateway(),
+      scriptedChat(broken, "neither here nor there", '{"answer":"Rome."}').chat,
+    );
+    await play(runner, "capital of Italy?", smallModel);
+    expect(events.filter(({ type }) => type === "text:discarded")).toHaveLength(1);
+    expect(said()).toEqual(["Rome."]);
+  });
+
   test("an expired token is replaced", async () => {
     const gateway = new ScriptedGateway();
     const { runner, said } = stage(gateway, scriptedChat(new ChatFailure("unauthorised", "expired"), "Hello.").chat);
