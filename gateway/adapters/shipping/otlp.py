@@ -151,7 +151,7 @@ def _span(record: ShippedRecord) -> Mapping[str, Any]:
     end = body["at"]
     return {
         **_trace_of(body),
-        "name": f"execute_tool {body['tool']}",
+        "name": "execute_tool" if body["tool"] is None else f"execute_tool {body['tool']}",
         "kind": _INTERNAL,
         "startTimeUnixNano": str((end - (body.get("durationMs") or 0)) * _MS),
         "endTimeUnixNano": str(end * _MS),
@@ -186,8 +186,8 @@ def _trace_of(body: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _series(record: ShippedRecord) -> tuple[str, str]:
     outcome = record.body["outcome"]
-    # The name of a tool that is not there is a word of the model's, and would make a series each.
-    return ("" if outcome == Outcome.UNKNOWN_TOOL else record.body["tool"], "" if outcome == Outcome.OK else outcome)
+    # None is on record of a tool that is not there, or whose arguments were refused: its name is only a word of the model's.
+    return (record.body["tool"] or "", "" if outcome == Outcome.OK else outcome)
 
 
 def _point(key: tuple[str, str], records: Sequence[ShippedRecord]) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 
 from gateway.adapters.shipping import shipper
 from gateway.adapters.shipping.file import FileWriter
-from gateway.adapters.shipping.otlp import metric_request
+from gateway.adapters.shipping.otlp import metric_request, trace_request
 from gateway.adapters.shipping.places import PlaceFile, SinkPlace
 from gateway.adapters.shipping.records import ShippedRecord, SinkDown
 from gateway.adapters.shipping.settings import NamedSink, read_sinks
@@ -182,6 +182,21 @@ def test_durations_are_counted_by_tool_and_error() -> None:
     ok, timed_out = metric["histogram"]["dataPoints"]
     assert (ok["count"], ok["sum"], ok["bucketCounts"][0], ok["bucketCounts"][-1]) == ("2", 100.005, "1", "1")
     assert {"key": "error.type", "value": {"stringValue": "timedOut"}} in timed_out["attributes"]
+
+
+def test_a_call_without_a_tool_on_record_is_counted_beside_the_others() -> None:
+    def closed(index: int, tool: str | None, outcome: str) -> ShippedRecord:
+        ids = {"conversationId": "cnv_1", "turnId": "trn_1", "callId": f"c{index}"}
+        body = {"event": "call:closed", "at": 10, "tool": tool, "outcome": outcome, "decision": "auto", "durationMs": 1, **ids}
+        return ShippedRecord("log", AuditRow(index, "", body, None), with_payload=False)
+
+    calls = [closed(0, "peek", "ok"), closed(1, None, "invalidArguments"), closed(2, None, "unknownTool")]
+    metrics: Any = metric_request(calls)
+    points = metrics["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][0]["histogram"]["dataPoints"]
+    assert [point["count"] for point in points] == ["1", "1", "1"]
+    traces: Any = trace_request(calls)
+    spans = traces["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    assert [span["name"] for span in spans] == ["execute_tool peek", "execute_tool", "execute_tool"]
 
 
 @pytest.mark.parametrize(
