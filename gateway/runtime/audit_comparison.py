@@ -107,7 +107,8 @@ def _pair(first: ComparedCall | None, second: ComparedCall | None) -> ComparedPa
     # A call is the same as itself, whatever is left of it.
     told = first.position == second.position or not (first.erased or second.erased)
     found = {
-        CallDifference.TOOL: first.tool != second.tool,
+        # Of a call whose arguments were refused, the tool's name is a word of the proposal's, and is erased with it.
+        CallDifference.TOOL: first.tool != second.tool and (told or None not in (first.tool, second.tool)),
         CallDifference.ARGUMENTS: told and first.arguments_digest != second.arguments_digest,
         CallDifference.DECISION: first.decision != second.decision,
         CallDifference.RULES: set(first.rules) != set(second.rules),
