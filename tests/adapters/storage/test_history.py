@@ -309,6 +309,12 @@ async def test_a_text_is_the_beginning_of_an_id_or_part_of_a_name(
         assert {call.traits.tool for call in calls} == {"rare_tool"}
 
 
+@pytest.mark.parametrize(("text", "found"), [("call-00042", 1), ("call-0004", 0)])
+async def test_a_short_text_is_a_whole_id(history: StoredHistory, monkeypatch: pytest.MonkeyPatch, text: str, found: int) -> None:
+    monkeypatch.setattr(queries, "SHORTEST_ID", 20)
+    assert len(await history.page(HistoryFilter(SINCE, NOW, text=text), None, CALLS)) == found
+
+
 async def test_what_there_is_to_choose_from_is_what_occurs(history: StoredHistory) -> None:
     choices = await history.choices(None)
     assert choices.tools == ["fetch", "rare_tool", "read_file", "write_file"]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, literal_column, or_, select, union
+from sqlalchemy import Column, ColumnElement, Connection, Select, and_, func, literal_column, or_, select, union
 
 from gateway.adapters.storage.history import tables as t
 from gateway.adapters.storage.history.writing import WHOLE_CALLS
@@ -29,7 +29,8 @@ FEW: Final = 20_000
 """Calls that are sorted for one page rather than looked for in order of time."""
 
 SHORTEST_ID: Final = 4
-"""Characters from which a text is taken for the beginning of an id."""
+"""Characters from which a text is taken for the beginning of an id. A shorter one may be all of an id: agents choose those of
+their calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def _choose_text(
 ) -> None:
     """By ids and by names at once: the agent chooses the ids of its calls, and one that is like a name would hide all others."""
     named = _with_name(text, people)
-    with_id = _with_id(connection, text) if len(text) >= SHORTEST_ID else None
+    with_id = _with_id(connection, text)
     if with_id is None:
         kinds.append(named)
         return
@@ -102,14 +103,13 @@ def _with_name(text: str, people: tuple[str, ...]) -> ColumnElement[bool]:
 
 def _with_id(connection: Connection, text: str) -> ColumnElement[bool] | None:
     """The calls that have an id with that beginning; None where none has."""
-    # The first character behind every continuation, as UTF-8 and SQLite order texts.
-    beyond = text + "\U0010ffff"
-    in_turns = [
-        select(t.turns.c.id).where(t.turns.c[name] >= text, t.turns.c[name] < beyond) for name in ("conversation_id", "turn_id")
-    ]
-    calls = [
-        select(t.calls.c.position).where(t.calls.c[name] >= text, t.calls.c[name] < beyond) for name in ("call_id", "approval_id")
-    ]
+
+    def fits(column: Column[Any]) -> ColumnElement[bool]:
+        # The first character behind every continuation, as UTF-8 and SQLite order texts.
+        return column == text if len(text) < SHORTEST_ID else and_(column >= text, column < text + "\U0010ffff")
+
+    in_turns = [select(t.turns.c.id).where(fits(t.turns.c[name])) for name in ("conversation_id", "turn_id")]
+    calls = [select(t.calls.c.position).where(fits(t.calls.c[name])) for name in ("call_id", "approval_id")]
     found: list[ColumnElement[bool]] = []
     for column, queries in ((t.calls.c.position, calls), (t.calls.c.turn, in_turns)):
         if any(connection.execute(query.limit(1)).first() for query in queries):
