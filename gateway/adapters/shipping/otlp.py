@@ -45,8 +45,12 @@ class OtlpWriter:
         self._settings = settings
         self._client: aiohttp.ClientSession | None = None
 
-    def take_back(self) -> int:
+    def held(self) -> int:
         """None: a collector answers for what it took."""
+        return 0
+
+    def take_back(self) -> int:
+        """None either."""
         return 0
 
     async def send(self, records: Sequence[ShippedRecord]) -> None:

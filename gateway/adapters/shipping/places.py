@@ -15,12 +15,14 @@ from gateway.core.errors import LedgerUnavailable
 @dataclass(frozen=True, slots=True)
 class SinkPlace:
     """The next record to send, and the hash of the one before it: a log that has another one there is another log, or one that
-    was put back. `fault` says why nothing is taken now, `sent_at` when something was last, in epoch milliseconds."""
+    was put back. `fault` says why nothing is taken now, `sent_at` when something was last, in epoch milliseconds. `held` of the
+    records before `next` may have reached nobody if the process ended then."""
 
     next: int = 0
     last_hash: str = ""
     sent_at: int | None = None
     fault: str = ""
+    held: int = 0
 
 
 class PlaceFile:
@@ -38,6 +40,8 @@ class PlaceFile:
                 last_hash=str(stored["last_hash"]),
                 sent_at=None if stored["sent_at"] is None else int(stored["sent_at"]),
                 fault=str(stored["fault"]),
+                # Absent in the file of an earlier version.
+                held=max(int(stored.get("held", 0)), 0),
             )
         except (OSError, ValueError, TypeError, KeyError):
             return SinkPlace()

@@ -49,6 +49,10 @@ class ShippedRecord:
 class Sink(Protocol):
     """Takes records in their order."""
 
+    def held(self) -> int:
+        """How many records that were taken may reach nobody if this process ends now."""
+        ...
+
     def take_back(self) -> int:
         """After a failure: how many records may be lost although they were taken. They are sent again, and counted once."""
         ...

@@ -60,11 +60,13 @@ class SinkLane:
         wait = FIRST_WAIT
         try:
             await self._check_place()
+            # Nobody knows what became of the connection of the process before.
+            self._place = await self._before(self._place.held)
             while True:
                 try:
-                    sent = await self._step()
+                    sent = await self.step()
                 except SinkDown as down:
-                    self._fail(str(down))
+                    await self.fail(str(down))
                     await asyncio.sleep(wait)
                     wait = min(wait * 2, LONGEST_WAIT)
                 except LedgerUnavailable as error:
@@ -73,7 +75,7 @@ class SinkLane:
                 except Exception as error:  # noqa: BLE001 - whatever broke, the operator is told, and it is tried again
                     if self._place.fault != UNFORESEEN:
                         _log.error("sink `%s` broke", self._name, exc_info=error)
-                    self._fail(UNFORESEEN)
+                    await self.fail(UNFORESEEN)
                     # What it holds open may be what broke, and would break again each time.
                     await self._sink.close()
                     await asyncio.sleep(wait)
@@ -94,7 +96,8 @@ class SinkLane:
             _log.warning("the log is not the one that sink `%s` was sent; it is sent again from its beginning", self._name)
             self._place = SinkPlace()
 
-    async def _step(self) -> int:
+    async def step(self) -> int:
+        """Send the next records; how many they were. Raises SinkDown, and whatever else breaks."""
         rows = await self._records.audit_at(range(self._place.next, self._place.next + AT_ONCE))
         if not rows:
             return 0
@@ -102,16 +105,30 @@ class SinkLane:
         if self._place.fault:
             _log.info("sink `%s` takes records again", self._name)
         # Only after the sink has them: what is sent twice can be told by its key, what is not sent at all cannot.
-        self._keep(SinkPlace(rows[-1].index + 1, rows[-1].hash, self._now()))
+        self._keep(SinkPlace(rows[-1].index + 1, rows[-1].hash, self._now(), held=self._sink.held()))
         return len(rows)
 
-    def _fail(self, fault: str) -> None:
+    async def fail(self, fault: str) -> None:
+        """Keep why nothing is taken, and go back to what may be lost."""
         if fault != self._place.fault:
             _log.warning("sink `%s` takes no records: %s", self._name, fault)
-        again = self._sink.take_back()
-        place = replace(self._place, fault=fault)
-        # The hash of the record before is not at hand, and is not compared then.
-        self._keep(replace(place, next=max(place.next - again, 0), last_hash="") if again else place)
+        place = await self._before(self._sink.held())
+        # After that look: if this ends meanwhile, the file still says what may be lost.
+        self._sink.take_back()
+        self._keep(replace(place, fault=fault))
+
+    async def _before(self, count: int) -> SinkPlace:
+        """The place so many records earlier, with the hash of the record before it: the log may be put back meanwhile."""
+        place = self._place
+        if count == 0:
+            return place
+        next_ = max(place.next - count, 0)
+        try:
+            before = await self._records.audit_at([next_ - 1]) if next_ else ()
+        except LedgerUnavailable:
+            # Not compared then.
+            before = ()
+        return replace(place, next=next_, last_hash=before[0].hash if before else "", held=0)
 
     def _keep(self, place: SinkPlace) -> None:
         self._place = place

@@ -32,9 +32,13 @@ class SyslogWriter:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._sent = 0
 
+    def held(self) -> int:
+        """Those of the connection, in the buffers of both ends."""
+        return min(self._sent, _IN_FLIGHT)
+
     def take_back(self) -> int:
         """Those of the connection that broke."""
-        again, self._sent = min(self._sent, _IN_FLIGHT), 0
+        again, self._sent = self.held(), 0
         return again
 
     async def send(self, records: Sequence[ShippedRecord]) -> None:

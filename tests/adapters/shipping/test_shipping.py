@@ -39,11 +39,11 @@ def sink_of(folder: Path) -> NamedSink:
     return made
 
 
-async def follow_to(folder: Path, records: Records, size: int) -> list[int]:
+async def follow_to(folder: Path, records: Records, size: int, held: int = 0) -> list[int]:
     """What was written until the sink has so many records."""
     place = PlaceFile(folder, "disk")
     async with shipper.shipping([sink_of(folder)], records, "log", folder, lambda: 5), asyncio.timeout(PATIENCE):
-        while place.read() != SinkPlace(size, records.rows[size - 1].hash, 5):
+        while place.read() != SinkPlace(size, records.rows[size - 1].hash, 5, held=held):
             await asyncio.sleep(0.01)
     return [json.loads(line)["index"] for line in (folder / "out.jsonl").read_text().splitlines()]
 
@@ -170,6 +170,37 @@ async def test_what_a_broken_connection_may_have_held_is_sent_again(tmp_path: Pa
     assert writer.take_back() >= 4
     assert writer.take_back() == 0
     server.close()
+
+
+def hold(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """As if a file were a connection that holds so many records."""
+
+    def held(_: FileWriter) -> int:
+        return count
+
+    monkeypatch.setattr(FileWriter, "held", held)
+
+
+async def test_what_a_process_that_was_killed_may_have_held_is_sent_again_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold(monkeypatch, 2)
+    assert await follow_to(tmp_path, Records(5), 5, held=2) == [0, 1, 2, 3, 4]
+    # The first process ended without a word.
+    hold(monkeypatch, 0)
+    assert await follow_to(tmp_path, Records(6), 6) == [0, 1, 2, 3, 4, 3, 4, 5]
+
+
+async def test_a_log_that_is_put_back_after_a_broken_connection_is_sent_from_its_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold(monkeypatch, 2)
+    lane = shipper.SinkLane(sink_of(tmp_path), Records(5), "log", PlaceFile(tmp_path, "disk"), lambda: 5)
+    await lane.step()
+    await lane.fail("it closed the connection")
+    assert PlaceFile(tmp_path, "disk").read() == SinkPlace(3, "a2", 5, "it closed the connection")
+    hold(monkeypatch, 0)
+    assert await follow_to(tmp_path, Records(2, "b"), 2) == [0, 1, 2, 3, 4, 0, 1]
 
 
 def test_durations_are_counted_by_tool_and_error() -> None:
