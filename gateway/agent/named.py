@@ -18,13 +18,21 @@ _NAMED: Final = re.compile(
     r"([A-Z][A-Za-z0-9&-]{2,}(?: [A-Z][A-Za-z0-9&-]*)*)",
     re.ASCII,
 )
+_PLANNED: Final = re.compile(
+    rf"\bthe ({any_of(VOCABULARY.plan_attributes)}) (?:{any_of(VOCABULARY.named_links)}) "
+    r"([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){0,2})[?!.]*\Z",
+    re.ASCII,
+)
+"""What only somebody's undertaking has, whose name needs no capital: "the deadline of project alpha"."""
+
 _OF_WORLD: Final = frozenset((*VOCABULARY.world_nouns, *VOCABULARY.superlatives, *VOCABULARY.world_verbs))
 _DAYS: Final = (*VOCABULARY.weekdays, *(name for month in VOCABULARY.months for name in month))
+_NO_NAMES: Final = frozenset((*VOCABULARY.phrase_ends, *VOCABULARY.link_words, *VOCABULARY.known_words, *_DAYS))
 _WORLD_NAMES: Final = frozenset((*VOCABULARY.world_names, *VOCABULARY.world_nouns, *_DAYS))
 _PAPERS: Final = frozenset(
     (*VOCABULARY.document_nouns, *VOCABULARY.named_papers, *VOCABULARY.dated_papers, *VOCABULARY.kept_things)
 )
-_ATTRIBUTES: Final = frozenset(VOCABULARY.own_attributes)
+_ATTRIBUTES: Final = frozenset((*VOCABULARY.own_attributes, *VOCABULARY.plan_attributes))
 _ONLY_PAPERS: Final = frozenset({"of", "by"})
 """Links that join as well what is of the world: "the tower of Pisa", "the film by Nolan"."""
 
@@ -52,7 +60,12 @@ def _thing_in(wish: str) -> tuple[str, str]:
     question = question_in(wish)
     words = words_of(question)
     found = _NAMED.search(question)
-    if found is None or not is_one_question(words) or not _OF_WORLD.isdisjoint(word.bare for word in words):
+    if not is_one_question(words) or not _OF_WORLD.isdisjoint(word.bare for word in words):
+        return "", ""
+    planned = _PLANNED.search(question)
+    if planned is not None and _NO_NAMES.isdisjoint(planned[2].lower().split()):
+        return planned[2], planned[1]
+    if found is None:
         return "", ""
     noun, link, name = found.groups()
     is_own = link not in _ONLY_PAPERS or noun.rpartition(" ")[2] in _PAPERS or noun in _ATTRIBUTES

@@ -208,6 +208,7 @@ class LoopVocabulary:
     kept_things: _Words
     world_names: _Words
     own_attributes: _Words
+    plan_attributes: _Words
     named_links: _Words
     untold_adjectives: _Words
     further: _Words

@@ -13,6 +13,11 @@ const NAMED = new RegExp(
   `\\bthe ((?:[a-z][a-z-]* ){0,2}?[a-z][a-z-]*) (${anyOf(vocabulary.namedLinks)}) (?:(?:Mr|Mrs|Ms|Dr)\\.? )?` +
     "([A-Z][A-Za-z0-9&-]{2,}(?: [A-Z][A-Za-z0-9&-]*)*)",
 );
+/** What only somebody's undertaking has, whose name needs no capital: "the deadline of project alpha". */
+const PLANNED = new RegExp(
+  `\\bthe (${anyOf(vocabulary.planAttributes)}) (?:${anyOf(vocabulary.namedLinks)}) ` +
+    "([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){0,2})[?!.]*$",
+);
 /** Links that join as well what is of the world: "the tower of Pisa", "the film by Nolan". */
 const ONLY_PAPERS: ReadonlySet<string> = new Set(["of", "by"]);
 const OF_WORLD: ReadonlySet<string> = new Set([
@@ -21,6 +26,12 @@ const OF_WORLD: ReadonlySet<string> = new Set([
   ...vocabulary.worldVerbs,
 ]);
 const DAYS = [...vocabulary.weekdays, ...vocabulary.months.flat()];
+const NO_NAMES: ReadonlySet<string> = new Set([
+  ...vocabulary.phraseEnds,
+  ...vocabulary.linkWords,
+  ...vocabulary.knownWords,
+  ...DAYS,
+]);
 const WORLD_NAMES: ReadonlySet<string> = new Set([...vocabulary.worldNames, ...vocabulary.worldNouns, ...DAYS]);
 const PAPERS: ReadonlySet<string> = new Set([
   ...vocabulary.documentNouns,
@@ -28,7 +39,7 @@ const PAPERS: ReadonlySet<string> = new Set([
   ...vocabulary.datedPapers,
   ...vocabulary.keptThings,
 ]);
-const ATTRIBUTES: ReadonlySet<string> = new Set(vocabulary.ownAttributes);
+const ATTRIBUTES: ReadonlySet<string> = new Set([...vocabulary.ownAttributes, ...vocabulary.planAttributes]);
 const FIGURES = new RegExp(`[0-9]|\\b(?:${anyOf(DAYS)})\\b`, "i");
 
 /** The name by which a question tells a thing that is somebody's, "Kessler", and the thing; null for any other wish. */
@@ -36,7 +47,16 @@ function thingIn(wish: string): { readonly name: string; readonly noun: string }
   const question = questionIn(wish);
   const words = wordsOf(question);
   const found = NAMED.exec(question);
-  if (found === null || !isOneQuestion(words) || words.some(({ bare }) => OF_WORLD.has(bare))) return null;
+  if (!isOneQuestion(words) || words.some(({ bare }) => OF_WORLD.has(bare))) return null;
+  const [, attribute = "", planned = ""] = PLANNED.exec(question) ?? [];
+  const isName =
+    planned !== "" &&
+    !planned
+      .toLowerCase()
+      .split(" ")
+      .some((word) => NO_NAMES.has(word));
+  if (isName) return { name: planned, noun: attribute };
+  if (found === null) return null;
   const [, noun, link, name] = found as unknown as [string, string, string, string];
   const isOwn = !ONLY_PAPERS.has(link) || PAPERS.has(noun.slice(noun.lastIndexOf(" ") + 1)) || ATTRIBUTES.has(noun);
   return isOwn && !wordsOf(name).some(({ bare }) => WORLD_NAMES.has(bare)) ? { name, noun } : null;

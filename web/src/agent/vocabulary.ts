@@ -207,6 +207,7 @@ interface Vocabulary {
   readonly keptThings: Words;
   readonly worldNames: Words;
   readonly ownAttributes: Words;
+  readonly planAttributes: Words;
   readonly namedLinks: Words;
   readonly untoldAdjectives: Words;
   readonly further: Words;
