@@ -196,7 +196,7 @@ class Access:
         if token is not None and self._metrics_token is not None:
             return hmac.compare_digest(token.encode(), self._metrics_token.encode())
         # Every request through a proxy on this machine has a local address, and so has a page in a browser on it.
-        if any(header in request.headers for header in ("forwarded", "x-forwarded-for")):
+        if any(header in request.headers for header in ("forwarded", "x-forwarded-for", "origin")):
             return False
         if request.headers.get("sec-fetch-site", "none") != "none" or request.client is None:
             return False

@@ -31,6 +31,12 @@ MESSAGE_OCTETS = 256 * 1024
 PING_SECONDS = 20.0
 KEEP_ALIVE_SECONDS = 5
 
+REQUESTS_AHEAD = 32
+"""Requests that may wait behind the one that is answered. Browsers send none before they have their answer."""
+
+MUCH_AT_ONCE = 16 * 1024
+"""Bytes, after which everybody else's turn comes. In pieces of one octet or requests of a line they are thousands of steps."""
+
 
 class LimitedHttp(HttpToolsProtocol):
     """HTTP/1.1 with a limit of time and size for the headers, of time for what asks nothing, and of time for a peer that does not
@@ -75,9 +81,23 @@ class LimitedHttp(HttpToolsProtocol):
         is_idle = cycle is None or cycle.response_complete
         if is_idle and self._deadline is None and self.transport.get_protocol() is self:
             self._start_waiting()
+        if len(data) >= MUCH_AT_ONCE and self._may_read():
+            # The loop reads a connection up to thirty times before it turns to another one.
+            self.transport.pause_reading()
+            self.loop.call_soon(self._read_on)
+
+    def _read_on(self) -> None:
+        if self._may_read():
+            self.transport.resume_reading()
+
+    def _may_read(self) -> bool:
+        """Not after an upgrade, and not while the application has enough of a body."""
+        return not (self.flow.read_paused or self.transport.is_closing() or self.transport.get_protocol() is not self)
 
     def on_message_begin(self) -> None:
         """httptools: the first byte of a request."""
+        if len(self.pipeline) >= REQUESTS_AHEAD:
+            raise _TooManyAhead
         super().on_message_begin()
         self._header_octets = 0
         self._start_waiting()
@@ -154,6 +174,10 @@ class _HeadersTooLarge(Exception):
 
 
 class _TwoHosts(Exception):
+    pass
+
+
+class _TooManyAhead(Exception):
     pass
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from urllib.parse import urlsplit
+
 import pytest
 
 from tests.harness.process import GatewayProcess
-from tests.hostile.raw_socket import Opcode, RawSocket, frame, request
+from tests.hostile.raw_socket import PATIENCE, Opcode, RawSocket, connect, frame, request
 from tests.scenarios.conftest import Scene
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -32,4 +35,25 @@ async def test_case_276_a_flood_of_frames_that_are_no_messages_ends_its_connecti
     wire.write(sent * 10 * allowed)
     assert await wire.close_code() == 1008
     await wire.drop()
+    assert (await scene.shell.call("session/describe"))["session"]["profile"] == "operator"
+
+
+async def test_case_277_requests_that_do_not_wait_for_their_answers_end_their_connection(
+    gateway: GatewayProcess, scene: Scene
+) -> None:
+    host = urlsplit(gateway.agent_origin).netloc
+    reader, writer = await connect(gateway.port)
+    asked = f"GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+    writer.write(asked * 20)
+    async with asyncio.timeout(PATIENCE):
+        for _ in range(20):
+            assert b" 200 " in await reader.readuntil(b"\r\n\r\n")
+            await reader.readuntil(b"}")
+        writer.write(asked * 1_000)
+        answers = await reader.read()
+        while answers and not answers.endswith(b"}}"):
+            answers += await reader.read()
+    assert answers.count(b"HTTP/1.1 400 ") == 1
+    assert answers.count(b"HTTP/1.1 200 ") < 40
+    writer.close()
     assert (await scene.shell.call("session/describe"))["session"]["profile"] == "operator"

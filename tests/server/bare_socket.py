@@ -25,6 +25,12 @@ class Peer(asyncio.Transport):
         super().__init__()
         self.heard: list[bytes] = []
         self.is_read = True
+        self.protocol: asyncio.BaseProtocol | None = None
+
+    def get_protocol(self) -> asyncio.BaseProtocol:
+        """asyncio.Transport."""
+        assert self.protocol is not None
+        return self.protocol
 
     def pause_reading(self) -> None:
         """asyncio.Transport."""

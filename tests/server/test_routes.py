@@ -252,7 +252,8 @@ async def test_metrics_are_for_local_requests_and_for_the_metrics_token(running:
     here = await running.browser.get(url)
     assert here.status == 200
     assert b'countersign_http_requests_total{status="200",tag="health:read"}' in here.body
-    for header in ({"X-Forwarded-For": "127.0.0.1"}, {"Forwarded": "for=127.0.0.1"}, {"Sec-Fetch-Site": "same-origin"}):
+    foreign = {"Origin": "https://attacker.example"}, {"Sec-Fetch-Site": "same-origin"}
+    for header in ({"X-Forwarded-For": "127.0.0.1"}, {"Forwarded": "for=127.0.0.1"}, *foreign):
         assert (await running.browser.get(url, headers=header)).status == 403
     token = {"Authorization": f"Bearer {METRICS_TOKEN}", "X-Forwarded-For": "203.0.113.7"}
     assert (await running.browser.get(url, headers=token)).status == 200
