@@ -85,6 +85,15 @@ input[value^="cnv_"] { text-indent: -99em !important; } /* Forced colours take n
 """
 
 
+LOOKED_AT: set[str] = set()
+"""Every picture that was compared or kept since the tests began, by its place below `KEPT`."""
+
+
+def forgotten_pictures() -> list[str]:
+    """Those that are kept and that no test compares any more."""
+    return sorted({str(place.relative_to(KEPT)) for place in KEPT.rglob("*.webp")} - LOOKED_AT)
+
+
 @dataclass
 class Album:
     """The kept pictures of one part of the product. Faults are collected, so that one run shows them all."""
@@ -110,6 +119,7 @@ class Album:
 
     async def _check(self, page: Page, name: str) -> None:
         place = KEPT / f"{name}.webp"
+        LOOKED_AT.add(f"{name}.webp")
         if not place.is_file():
             await self._keep_new(page, place, name)
             return
