@@ -209,7 +209,7 @@ def may_be_own(wish: str) -> bool:
 def spends(question: str) -> bool:
     """Whether it asks how much the person paid, which is a sum wherever more than one file has a part of it."""
     words = [word.bare for word in words_of(question)]
-    return "much" in words and not _SPEAKERS.isdisjoint(words)
+    return not {"much", "spend", "spent"}.isdisjoint(words) and not _SPEAKERS.isdisjoint(words)
 
 
 def question_in(wish: str) -> str:

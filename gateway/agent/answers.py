@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any, Final
 
 from gateway.agent.acts import READING
-from gateway.agent.affairs import question_in
+from gateway.agent.affairs import question_in, spends
 from gateway.agent.browser import trim
 from gateway.agent.copy import Copy
 from gateway.agent.excerpts import cited, excerpt_of, numbered
@@ -20,6 +20,7 @@ from gateway.agent.kept import page_of
 from gateway.agent.limits import LIMITS
 from gateway.agent.line_places import answer_lines
 from gateway.agent.listed import answer_listing
+from gateway.agent.log_levels import answer_level
 from gateway.agent.messages import Call, Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.passages import Place, closest_lines, invents_number, lines_of, missed_line, place_of
@@ -61,6 +62,7 @@ def own_answer(
         return defined
     said = (
         answer_lines(wish, whole, copy)
+        or answer_level(wish, whole, copy)
         or answer_presence(wish, whole, copy)
         or answer_rows(wish, whole, today, copy)
         or answer_listing(wish, whole, copy)
@@ -75,6 +77,8 @@ def own_answer(
         is_doubtful = figure_in(wish) not in _EXTREMES or any(map(numbers_in, lines_of(source.text)))
         if is_doubtful and (source.has_lines or message.call["name"] not in words["report"]["shown"]):
             return show_closest(copy.say("notComputed"), wish, source)
+    elif category == "read" and spends(wish) and (said := answer_figure(f"total: {wish}", whole, copy)) is not None:
+        return said
     sentence = fixed_report(message, wish, words)
     if sentence is None or message.call["name"] not in words["report"]["shown"]:
         return sentence

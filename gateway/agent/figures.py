@@ -16,7 +16,9 @@ from gateway.agent.copy import Copy
 from gateway.agent.entries import entries_of
 from gateway.agent.excerpts import cited
 from gateway.agent.exclusions import exclusion_in, kept_rows
+from gateway.agent.levels import LEVELS, leveled
 from gateway.agent.limits import LIMITS
+from gateway.agent.monthly import is_of_several_years, month_terms
 from gateway.agent.passages import lines_of
 from gateway.agent.quantities import Quantity, add, as_written, divide, numbers_in, read_quantities, scaled
 from gateway.agent.ranking import stem, terms_in
@@ -216,12 +218,13 @@ def _filtered(table: Table, terms: set[str], column: int | None) -> Sequence[Tab
         if not any(term in each for each in held):
             return None
     wanted = {term for term in terms if any(term in each for each in held)}
-    return [row for row, texts in zip(rows, held, strict=True) if wanted <= texts]
+    found = [row for row, texts in zip(rows, held, strict=True) if wanted <= texts]
+    return None if is_of_several_years(wanted, [cell for row in found for cell in row.cells]) else found
 
 
 def _texts_of(table: Table, row: TableRow, column: int | None) -> set[str]:
     cells = [cell for at, cell in enumerate(row.cells) if at != column]
-    return {term for cell in cells for term in terms_in(cell)}
+    return {term for cell in cells for term in (*terms_in(cell), *month_terms(cell))}
 
 
 def _terms_of(wish: str, source: ResultSource) -> set[str]:
@@ -282,10 +285,11 @@ def _rows_of(source: ResultSource) -> list[TableRow]:
 def _told_of(terms: set[str], source: ResultSource) -> _Counted | None:
     """The lines of a log that tell of all that a question names; None where one of it stands in no line, and may be said there in
     other words."""
-    rows = _rows_of(source)
-    held = [set(terms_in(row.cells[0])) for row in rows]
-    found = [row for row, words in zip(rows, held, strict=True) if terms <= words]
-    return _Counted(len(found), "line", found) if terms <= set[str]().union(*held) else None
+    rows, wanted = _rows_of(source), leveled(terms)
+    held = [leveled(terms_in(row.cells[0])) for row in rows]
+    found = [row for row, words in zip(rows, held, strict=True) if wanted <= words]
+    # How bad something is a log says in these words and in no others.
+    return _Counted(len(found), "line", found) if wanted <= LEVELS.union(*held) else None
 
 
 def _place_of_count(words: Sequence[str]) -> int:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
-from gateway.agent.affairs import TASKS, apart_query, doubtful_query, own_queries
+from gateway.agent.affairs import TASKS, apart_query, doubtful_query, own_queries, spends
 from gateway.agent.browser import trim
+from gateway.agent.monthly import is_month
 from gateway.agent.named import named_thing, record_query
 from gateway.agent.papers import dated_paper, placed_paper
 from gateway.agent.questions import asks_about_content
@@ -245,6 +246,9 @@ def _in_folder(wish: str) -> SoughtText | None:
 
 def _own_in(wish: str) -> SoughtText | None:
     queries = own_queries(wish)
+    if spends(wish) and queries and is_month(queries[0]):
+        # A month stands in words in few lists of what was paid, and in many other files.
+        queries = [*VOCABULARY.spending_files, *queries]
     asked = _OPEN if tuple(queries) == TASKS else wish
     return SoughtText(queries[0], folder_in(wish), asked, tuple(queries[1:]), own=True) if queries else None
 

@@ -11,6 +11,7 @@ from gateway.agent.exclusions import exclusion_in
 from gateway.agent.found import listed_paths
 from gateway.agent.intents import has_cue
 from gateway.agent.lane import ProposedCall
+from gateway.agent.log_levels import lines_of_level
 from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.questions import asks_about_content, asks_for_whole
@@ -44,7 +45,7 @@ def reading_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
     named = [each.act for each in asked_acts(wish) if files[0] in each.things]
     # To a name with spaces, or of digits, which no example has, a small model says that there is no such file.
     is_shown = READING in named and (is_spaced_name(files[0]) or _NUMBERED.search(files[0]) is not None)
-    is_for_rows = exclusion_in(wish) is not None or when_in(wish) is not None
+    is_for_rows = exclusion_in(wish) is not None or when_in(wish) is not None or lines_of_level(wish) is not None
     if not (is_shown or is_for_rows or asks_about_content(wish) or asks_for_whole(wish)):
         return None
     if any(act != READING for act in named) or (is_for_rows and any(each.act != READING for each in asked_acts(wish))):

@@ -106,6 +106,8 @@ class LoopVocabulary:
     dealings: _Words
     comparing_words: _Words
     before_figures: _Words
+    log_levels: Mapping[str, _Words]
+    spending_files: _Words
     held_leads: _Words
     never_named: _Words
     site_endings: _Words

@@ -181,10 +181,12 @@ export function keptQuery(wish: string): string {
   return textIn(question, runOf(names)) || root(thing.bare);
 }
 
+const SPENDING: ReadonlySet<string> = new Set(["much", "spend", "spent"]);
+
 /** Whether it asks how much the person paid, which is a sum wherever more than one file has a part of it. */
 export function spends(question: string): boolean {
   const words = wordsOf(question).map(({ bare }) => bare);
-  return words.includes("much") && words.some((word) => SPEAKERS.has(word));
+  return words.some((word) => SPENDING.has(word)) && words.some((word) => SPEAKERS.has(word));
 }
 
 /** The question without what leads into it; empty where there is more than one sentence. */

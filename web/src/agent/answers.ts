@@ -1,7 +1,7 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
-import { questionIn } from "./affairs.ts";
+import { questionIn, spends } from "./affairs.ts";
 import { copy } from "./copy.ts";
 import { cited, excerptOf, numbered } from "./excerpts.ts";
 import { answerFigure, asksForFigure, figureIn, type ResultSource } from "./figures.ts";
@@ -9,6 +9,7 @@ import { findingIn } from "./finding.ts";
 import { pageOf } from "./kept.ts";
 import { answerLines } from "./line-places.ts";
 import { answerListing } from "./listed.ts";
+import { answerLevel } from "./log-levels.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { closestLines, inventsNumber, linesOf, missedLine, placeOf } from "./passages.ts";
@@ -56,6 +57,7 @@ export function ownAnswer(message: ToolMessage, wish: string, tools: Tools, toda
   const answer =
     definitionIn(wish, source) ??
     answerLines(wish, source) ??
+    answerLevel(wish, source) ??
     answerPresence(wish, source) ??
     answerRows(wish, source, today) ??
     answerListing(wish, source);
@@ -68,6 +70,9 @@ export function ownAnswer(message: ToolMessage, wish: string, tools: Tools, toda
     const isDoubtful = !isExtreme || linesOf(source.text).some((line) => numbersIn(line).length > 0);
     if (isDoubtful && (source.hasLines || !isShown)) return showClosest(copy.notComputed, wish, source);
   }
+  const spent =
+    category === "read" && spends(wish) && figureIn(wish) === null ? answerFigure(`total: ${wish}`, source) : null;
+  if (spent !== null) return spent;
   const sentence = fixedReport(message, wish);
   if (sentence === null || !isShown) return sentence;
   const { text, leftOut } = excerptOf(

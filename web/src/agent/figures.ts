@@ -4,6 +4,8 @@ import { copy } from "./copy.ts";
 import { entriesOf } from "./entries.ts";
 import { cited } from "./excerpts.ts";
 import { type Exclusion, exclusionIn, keptRows } from "./exclusions.ts";
+import { LEVELS, leveled, tellsAll } from "./levels.ts";
+import { isOfSeveralYears, monthTerms } from "./monthly.ts";
 import { linesOf } from "./passages.ts";
 import { add, asWritten, divide, numbersIn, type Quantity, readQuantities, scaled } from "./quantities.ts";
 import { stem, termsIn } from "./ranking.ts";
@@ -202,10 +204,14 @@ function filtered(
   column: number | null,
 ): readonly TableRow[] | undefined {
   const names = new Set(columns.flatMap(termsIn));
-  const held = rows.map(({ cells }) => new Set(cells.flatMap((cell, at) => (at === column ? [] : termsIn(cell)))));
+  const held = rows.map(
+    ({ cells }) => new Set(cells.flatMap((cell, at) => (at === column ? [] : [...termsIn(cell), ...monthTerms(cell)]))),
+  );
   const wanted = [...terms].filter((term) => held.some((each) => each.has(term)));
   if ([...terms].some((term) => !names.has(term) && !wanted.includes(term))) return undefined;
-  return rows.filter((_, at) => wanted.every((term) => held[at]?.has(term)));
+  const found = rows.filter((_, at) => wanted.every((term) => held[at]?.has(term)));
+  const cells = found.flatMap((row) => row.cells);
+  return isOfSeveralYears(wanted, cells) ? undefined : found;
 }
 
 /** The thing that "which" or "what" at the beginning asks for. */
@@ -278,9 +284,12 @@ function rowsOf({ text }: ResultSource): TableRow[] {
  * words.
  */
 function toldOf(terms: Terms, source: ResultSource): Counted | null {
-  const held = rowsOf(source).map((row) => ({ row, words: new Set(termsIn(row.cells.join(""))) }));
-  if ([...terms].some((term) => !held.some(({ words }) => words.has(term)))) return null;
-  const found = held.filter(({ words }) => [...terms].every((term) => words.has(term)));
+  const wanted = leveled(terms);
+  const held = rowsOf(source).map((row) => ({ row, words: leveled(termsIn(row.cells.join(""))) }));
+  // How bad something is a log says in these words and in no others.
+  const isTold = (term: string) => LEVELS.has(term) || held.some(({ words }) => words.has(term));
+  if (![...wanted].every(isTold)) return null;
+  const found = held.filter(({ words }) => tellsAll(wanted, words));
   return counted(
     found.map(({ row }) => row),
     "line",

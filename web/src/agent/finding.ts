@@ -1,5 +1,6 @@
 import { askedActs, bareThing, isThing } from "./acts.ts";
-import { apartQuery, doubtfulQuery, ownQueries, TASKS } from "./affairs.ts";
+import { apartQuery, doubtfulQuery, ownQueries, spends, TASKS } from "./affairs.ts";
+import { isMonth } from "./monthly.ts";
 import { namedThing, recordQuery } from "./named.ts";
 import { datedPaper, placedPaper } from "./papers.ts";
 import { asksAboutContent } from "./questions.ts";
@@ -235,7 +236,9 @@ function inFolder(wish: string): SoughtText | null {
 }
 
 function ownIn(wish: string): SoughtText | null {
-  const queries = ownQueries(wish);
+  const own = ownQueries(wish);
+  // A month stands in words in few lists of what was paid, and in many other files.
+  const queries = spends(wish) && isMonth(own[0] ?? "") ? [...vocabulary.spendingFiles, ...own] : own;
   const [query, ...others] = queries;
   const asked = queries.join() === TASKS.join() ? OPEN : wish;
   return query === undefined ? null : { query, folder: folderIn(wish), asked, others, own: true };

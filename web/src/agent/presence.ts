@@ -4,6 +4,7 @@ import { questionIn } from "./affairs.ts";
 import { copy } from "./copy.ts";
 import { cited, numbered } from "./excerpts.ts";
 import type { ResultSource } from "./figures.ts";
+import { leveled, tellsAll } from "./levels.ts";
 import { linesOf } from "./passages.ts";
 import { stem, termsIn } from "./ranking.ts";
 import { fill } from "./render.ts";
@@ -60,11 +61,9 @@ export function answerPresence(wish: string, { name, text, whole, hasLines }: Re
   const terms = [...new Set(termsIn(what).filter((term) => !WEAK.has(term)))];
   if (!hasLines || terms.length === 0) return null;
   const lines = linesOf(text);
-  const held = lines.map((line) => {
-    const said = new Set(termsIn(line));
-    return terms.filter((term) => said.has(term)).length;
-  });
-  const places = held.flatMap((count, at) => (count === terms.length ? [at + 1] : [])).slice(0, limits.closestLines);
+  const wanted = leveled(terms);
+  const held = lines.flatMap((line, at) => (tellsAll(wanted, termsIn(line)) ? [at + 1] : []));
+  const places = held.slice(0, limits.closestLines);
   if (places.length > 0) return `${copy.present} ${cited(name, places)}:\n\n${numbered(lines, places)}`;
   const isAbsent = whole && !terms.some((term) => text.toLowerCase().includes(beginningOf(term)));
   // Code with a mistake in it does not say so.

@@ -4,6 +4,7 @@ import { exclusionIn } from "./exclusions.ts";
 import { listedPaths } from "./found.ts";
 import { hasCue } from "./intents.ts";
 import type { ProposedCall } from "./lane.ts";
+import { linesOfLevel } from "./log-levels.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { asksAboutContent, asksForWhole } from "./questions.ts";
@@ -33,7 +34,7 @@ export function readingFor(wish: string, tools: readonly ReadingTool[]): Propose
   const named = askedActs(wish).flatMap((each) => (each.things.includes(file) ? [each.act] : []));
   // To a name with spaces, or of digits, which no example has, a small model says that there is no such file.
   const isShown = named.includes("read") && (isSpacedName(file) || NUMBERED.test(file));
-  const isForRows = exclusionIn(wish) !== null || whenIn(wish) !== null;
+  const isForRows = exclusionIn(wish) !== null || whenIn(wish) !== null || linesOfLevel(wish) !== null;
   if (!isShown && !isForRows && !asksAboutContent(wish) && !asksForWhole(wish)) return null;
   // It is where something goes, or what is taken away.
   if (named.some((act) => act !== "read")) return null;

@@ -105,6 +105,8 @@ interface Vocabulary {
   readonly dealings: Words;
   readonly comparingWords: Words;
   readonly beforeFigures: Words;
+  readonly logLevels: Readonly<Record<string, Words>>;
+  readonly spendingFiles: Words;
   readonly heldLeads: Words;
   readonly neverNamed: Words;
   readonly siteEndings: Words;
