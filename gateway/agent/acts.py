@@ -31,6 +31,8 @@ _LEADING: Final = _CUES.union(VOCABULARY.fillers)
 _CONDITIONS: Final = frozenset(VOCABULARY.conditions)
 _QUESTIONS: Final = frozenset(VOCABULARY.question_words)
 _PLACING_ACTS: Final = frozenset({"write", "move"})
+_CHANGE: Final = "write"
+_OUT_OF: Final = frozenset(("from", "off", "out"))
 _LINKS: Final = frozenset(VOCABULARY.moving_links)
 _PREPOSITIONS: Final = frozenset(VOCABULARY.leading_prepositions)
 _TAKING: Final = ("delete", "move", "send")
@@ -83,8 +85,19 @@ def asked_acts(message: str) -> list[AskedAct]:
         act = _ACT_OF.get(word.bare)
         is_quoted = any(start < word.start + 1 and word.end <= end for start, end in quoted)
         if act is not None and not is_quoted and not _adds_up(words, at) and _begins_wish(message, words, at):
-            asked.append(AskedAct(word.start, act, word.bare, _things_of(act, message, words, at)))
+            things = _things_of(act, message, words, at)
+            asked.append(
+                AskedAct(word.start, _CHANGE if _takes_out(act, things, message, words[at:]) else act, word.bare, things)
+            )
     return asked
+
+
+def _takes_out(act: str, things: Sequence[str], message: str, words: Sequence[Word]) -> bool:
+    """Whether something is taken out of a file, which stays: "remove milk from list.txt"."""
+    if act != "delete" or len(things) != 1 or things[0].endswith("/"):
+        return False
+    named = next(place for place, word in enumerate(words) if _name_of(message, word) is not None)
+    return not _OUT_OF.isdisjoint(word.bare for word in words[:named])
 
 
 def left_undone(message: str, closed: Sequence[ToolMessage], tools: Sequence[Tool]) -> list[str]:

@@ -32,11 +32,12 @@ class LinesAsked:
 
 _LEVELS: Final = any_of(word for words in VOCABULARY.log_levels.values() for word in words)
 _VERBS: Final = any_of((*VOCABULARY.opening_verbs, *VOCABULARY.viewing_verbs, *VOCABULARY.search_phrases, "list", "get"))
-_ASKS: Final = any_of((*VOCABULARY.line_leads, "which", "what", "are there"))
+_ASKS: Final = any_of((*VOCABULARY.line_leads, *VOCABULARY.level_asks))
+_PLACES: Final = any_of(VOCABULARY.line_places)
 _ASKED: Final = re.compile(
-    rf"{LEAD}(?:(?:{_VERBS})(?: (?:me|us))?|{_ASKS})(?: (?:all|the|of|any|only|just))* (?:({any_of(VOCABULARY.line_places)}) )?"
-    rf"({_LEVELS})(?: (?:lines|messages|entries))?(?: (?:are|were|is|there|do|you|see))* (?:in|of|from|inside)(?: the)? "
-    r"(?:file )?([^ ,;]+\.[A-Za-z]+)[.?! ]*$",
+    rf"{LEAD}(?:(?:{_VERBS})(?: (?:me|us))?|{_ASKS})(?: (?:{any_of(VOCABULARY.level_leads)}))* (?:({_PLACES}) )?({_LEVELS})"
+    rf"(?: (?:{any_of(VOCABULARY.level_nouns)}))?(?: (?:{any_of(VOCABULARY.level_links)}))* (?:{any_of(VOCABULARY.level_places)})"
+    r"(?: the)?(?: file)? ([^ ,;]+\.[A-Za-z]+)[.?! ]*$",
     re.IGNORECASE | re.ASCII,
 )
 

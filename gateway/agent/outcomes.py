@@ -72,6 +72,11 @@ _KEEPS: Final = re.compile(
     rf"{_FILE}{_TAIL}",
     _FLAGS,
 )
+_OF_SOMETHING: Final = re.compile(
+    rf"(?:the|my|our) (?:[a-z-]+ ){{0,2}}?(?:{any_of(VOCABULARY.told_attributes)}) (?:of|for) [^0-9:\"]+", _FLAGS
+)
+"""What is kept, told by what it is of: "the date of the next meeting". What it is only a look tells."""
+
 _STARTS: Final = re.compile(r"[,;:.?!]+ +|\n+| (?=(?:and|then|also) )", _FLAGS)
 """Where a clause may begin."""
 
@@ -183,6 +188,8 @@ def _kept(before: str, clause: str) -> OutcomeWish | None:
     if before:
         leans = _leans(kept) or _names_again(kept, before)
         return OutcomeWish(carry, before, kept, target) if leans and not named and len(files_in(before)) < 2 else None
+    if not named and _OF_SOMETHING.fullmatch(kept):
+        return OutcomeWish(carry, f"what is {kept}?", kept, target)
     is_told = len(named) == 1 and (verb == "copy" or bare_thing(kept) != named[0]) and (_leans(kept) or verb == "copy")
     return OutcomeWish(carry, kept, kept, target) if is_told and named[0] != target else None
 

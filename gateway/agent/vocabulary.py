@@ -108,6 +108,12 @@ class LoopVocabulary:
     before_figures: _Words
     log_levels: Mapping[str, _Words]
     spending_files: _Words
+    told_attributes: _Words
+    level_leads: _Words
+    level_nouns: _Words
+    level_links: _Words
+    level_places: _Words
+    level_asks: _Words
     held_leads: _Words
     never_named: _Words
     site_endings: _Words

@@ -28,6 +28,7 @@ class Withheld(StrEnum):
 
     SPARED = "spared"
     OVER_ALL = "overAll"
+    LIST_UNTOLD = "listUntold"
 
 
 _FLAGS: Final = re.IGNORECASE | re.ASCII
@@ -56,6 +57,15 @@ _SETS_IT: Final = re.compile(rf"{_LEAD}(?:{_SETTING}) (?:{any_of((*WISH_WORDS.pr
 _CHANGES: Final = re.compile(rf"{_LEAD}(?:{any_of(VOCABULARY.part_verbs)})\b", _FLAGS)
 
 
+_OF_IT: Final = re.compile(
+    rf"\b(?:{any_of(VOCABULARY.entering_verbs)}) (?:{any_of(WISH_WORDS.possessives)}) [^.;!?\n]+? "
+    rf"(?:{any_of(VOCABULARY.entry_links)}) (?:{any_of(VOCABULARY.kept_leads)}) (?:[a-z-]+ )?"
+    rf"(?:{any_of(VOCABULARY.entry_lists)})\b",
+    _FLAGS,
+)
+"""What a file says goes into a list that is not told by a name: "read a.txt and add its date to the list"."""
+
+
 def withheld_words(lane: LaneInput, wish: str, call: ProposedCall) -> str | None:
     """What is said in the place of a change that the words of a wish speak against; None for any other call."""
     tool = next((tool for tool in lane.tools if tool["name"] == call.name), None)
@@ -72,6 +82,8 @@ def withheld(arguments: Mapping[str, Json], tool: Tool, wish: str) -> Withheld |
     paths = _paths_in(arguments)
     if _is_spared(paths, tool, wish):
         return Withheld.SPARED
+    if len(required) > len(paths) == 1 and _OF_IT.search(wish) and _places_of(paths[0], wish):
+        return Withheld.LIST_UNTOLD
     is_whole = not _WRITERS.isdisjoint(parts_of(tool["name"])) and len(required) > len(paths) == 1
     if len(paths) == 1 and _is_placed(paths[0], wish, tool):
         return Withheld.OVER_ALL

@@ -39,6 +39,7 @@ const QUESTIONS: ReadonlySet<string> = new Set(vocabulary.questionWords);
 /** Categories of tools that can do whatever they are told. */
 const FREE: ReadonlySet<string> = new Set(["execute", "admin"]);
 /** Characters of a message that is read for what it asks. A longer one holds a text to work on. */
+const OUT_OF: ReadonlySet<string> = new Set(["from", "off", "out"]);
 const MAX_MESSAGE = limits.actions * limits.actionCharacters;
 
 /** A thing that is taken away or sent, and that is told by a description: "delete the one about the printer". */
@@ -68,8 +69,16 @@ export function askedActs(said: string): AskedAct[] {
     const act = ACT_OF.get(word.bare);
     const isQuoted = quoted.some(([start, end]) => start <= word.start && word.end <= end);
     if (act === undefined || isQuoted || addsUp(words, at) || !beginsWish(message, words, at)) return [];
-    return [{ at: word.start, act, verb: word.bare, things: thingsOf(act, message, words, at) }];
+    const things = thingsOf(act, message, words, at);
+    const isOut = act === "delete" && takesOut(things, message, words.slice(at));
+    return [{ at: word.start, act: isOut ? "write" : act, verb: word.bare, things }];
   });
+}
+
+/** Whether something is taken out of a file, which stays: "remove milk from list.txt". */
+function takesOut([thing = "/", ...more]: readonly string[], message: string, words: readonly Word[]): boolean {
+  const named = words.findIndex((word) => nameOf(message, word) !== null);
+  return more.length === 0 && !thing.endsWith("/") && words.slice(0, named).some(({ bare }) => OUT_OF.has(bare));
 }
 
 /**

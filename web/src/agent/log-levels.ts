@@ -29,11 +29,12 @@ const VERBS = anyOf([
   ...vocabulary.searchPhrases,
   ...["list", "get"],
 ]);
-const ASKS = anyOf([...vocabulary.lineLeads, "which", "what", "are there"]);
+const ASKS = anyOf([...vocabulary.lineLeads, ...vocabulary.levelAsks]);
+const NTH = anyOf(Object.keys(vocabulary.linePlaces));
 const ASKED = new RegExp(
-  `${LEAD}(?:(?:${VERBS})(?: (?:me|us))?|${ASKS})(?: (?:all|the|of|any|only|just))* (?:(${anyOf(Object.keys(vocabulary.linePlaces))}) )?` +
-    `(${LEVELS})(?: (?:lines|messages|entries))?(?: (?:are|were|is|there|do|you|see))* (?:in|of|from|inside)(?: the)? ` +
-    "(?:file )?([^ ,;]+\\.[A-Za-z]+)[.?! ]*$",
+  `${LEAD}(?:(?:${VERBS})(?: (?:me|us))?|${ASKS})(?: (?:${anyOf(vocabulary.levelLeads)}))* (?:(${NTH}) )?(${LEVELS})` +
+    `(?: (?:${anyOf(vocabulary.levelNouns)}))?(?: (?:${anyOf(vocabulary.levelLinks)}))* (?:${anyOf(vocabulary.levelPlaces)})` +
+    "(?: the)?(?: file)? ([^ ,;]+\\.[A-Za-z]+)[.?! ]*$",
   "i",
 );
 const PLACES: Readonly<Record<string, number>> = vocabulary.linePlaces;

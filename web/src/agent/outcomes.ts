@@ -64,6 +64,11 @@ const LEANING: ReadonlySet<string> = new Set(vocabulary.leaningWords);
 const NOUNS: ReadonlySet<string> = new Set([...wishWords.results, ...vocabulary.keptNouns]);
 const DETERMINERS: ReadonlySet<string> = new Set(wishWords.determiners);
 const CONDITIONS: ReadonlySet<string> = new Set([...vocabulary.conditions, "not", "don't", "dont", "never", "without"]);
+/** What is kept, told by what it is of: "the date of the next meeting". What it is only a look tells. */
+const OF_SOMETHING = new RegExp(
+  `^(?:the|my|our) (?:[a-z-]+ ){0,2}?(?:${anyOf(vocabulary.toldAttributes)}) (?:of|for) [^0-9:"]+$`,
+  "i",
+);
 const MOST_MESSAGE = limits.actions * limits.actionCharacters;
 /** Words of what is kept among which the noun for it stands: "the phone number of Bob". */
 const MOST_WORDS = 5;
@@ -156,6 +161,7 @@ function kept(before: string, clause: string): OutcomeWish | null {
     const isTold = (isLeaning(what) || namesAgain(what, before)) && named === undefined && filesIn(before).length < 2;
     return isTold ? { carry, source: before, kept: what, target } : null;
   }
+  if (named === undefined && OF_SOMETHING.test(what)) return { carry, source: `what is ${what}?`, kept: what, target };
   const isCopied = verb.toLowerCase() === "copy";
   const isTold = isCopied || (bareThing(what) !== named && isLeaning(what));
   if (named === undefined || more.length > 0 || named === target || !isTold) return null;

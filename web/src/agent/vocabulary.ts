@@ -107,6 +107,12 @@ interface Vocabulary {
   readonly beforeFigures: Words;
   readonly logLevels: Readonly<Record<string, Words>>;
   readonly spendingFiles: Words;
+  readonly toldAttributes: Words;
+  readonly levelLeads: Words;
+  readonly levelNouns: Words;
+  readonly levelLinks: Words;
+  readonly levelPlaces: Words;
+  readonly levelAsks: Words;
   readonly heldLeads: Words;
   readonly neverNamed: Words;
   readonly siteEndings: Words;

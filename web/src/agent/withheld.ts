@@ -14,7 +14,7 @@ import { QUOTED, wordsOf } from "./words.ts";
  */
 
 /** Why a call is not made, by the name of its sentence in copy.json. */
-export type Withheld = "spared" | "overAll";
+export type Withheld = "spared" | "overAll" | "listUntold";
 
 type Tool = Pick<ToolDescriptor, "name" | "category" | "paramSchema">;
 
@@ -43,6 +43,13 @@ const SETTING = anyOf(vocabulary.settingVerbs.filter((verb) => !ANEW.includes(ve
 const SETS_IT = new RegExp(`${LEAD}(?:${SETTING}) (?:${anyOf([...wishWords.pronouns, "that", "this"])})\\b`, "i");
 const CHANGES = new RegExp(`${LEAD}(?:${anyOf(vocabulary.partVerbs)})\\b`, "i");
 
+/** What a file says goes into a list that is not told by a name: "read a.txt and add its date to the list". */
+const OF_IT = new RegExp(
+  `\\b(?:${anyOf(vocabulary.enteringVerbs)}) (?:${anyOf(wishWords.possessives)}) [^.;!?\\n]+? (?:${anyOf(vocabulary.entryLinks)}) ` +
+    `(?:${anyOf(vocabulary.keptLeads)}) (?:[a-z-]+ )?(?:${anyOf(vocabulary.entryLists)})\\b`,
+  "i",
+);
+
 /** What is said in the place of a change that the words of a wish speak against; null for any other call. */
 export function withheldWords({ tools }: LaneInput, wish: string, call: ProposedCall): string | null {
   const called = tools.filter(({ name }) => name === call.name);
@@ -59,6 +66,7 @@ export function withheld(given: Readonly<Record<string, unknown>>, tool: Tool, w
   if (isSpared(paths, tool, wish)) return "spared";
   const [path, ...others] = paths;
   if (path === undefined || others.length > 0) return null;
+  if (required.length > 1 && OF_IT.test(wish) && placesOf(path, wish).length > 0) return "listUntold";
   const parts = partsOf(tool.name);
   const isWhole = parts.some((part) => WRITERS.has(part)) && required.length > 1;
   return isPlaced(path, wish, tool) || (isWhole && isPart(path, wish)) ? "overAll" : null;
