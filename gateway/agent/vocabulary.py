@@ -114,6 +114,7 @@ class LoopVocabulary:
     level_links: _Words
     level_places: _Words
     level_asks: _Words
+    shown_picks: _Words
     held_leads: _Words
     never_named: _Words
     site_endings: _Words

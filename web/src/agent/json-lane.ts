@@ -45,6 +45,7 @@ import {
   resolved,
 } from "./further.ts";
 import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
+import { readingOfDone } from "./just-done.ts";
 import { asAddition, keptCall, withoutLook } from "./keeping.ts";
 import { withoutReader } from "./kept.ts";
 import { collect, complete, type Lane, type LaneInput, type LaneStep, type ProposedCall } from "./lane.ts";
@@ -140,7 +141,8 @@ function firstCall(input: LaneInput, state: TurnProgress): ProposedCall | string
   const comparison = comparisonIn(wish, able);
   if (comparison !== null) return nextCompared(comparison, [], able);
   const plain = nextPage(wish, messages, able) ?? namesFor(wish, able) ?? plainCall(wish, able);
-  const reading = plain ?? readingAgain(input, wish) ?? callForFile(wish, able) ?? readingFor(wish, able);
+  const shown = plain ?? readingOfDone(wish, state.closed, able);
+  const reading = shown ?? readingAgain(input, wish) ?? callForFile(wish, able) ?? readingFor(wish, able);
   return reckonedIn(wish) ?? reading ?? pickedShown(wish, state.closed, able) ?? lookingFor(wish, able);
 }
 

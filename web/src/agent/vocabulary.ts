@@ -113,6 +113,7 @@ interface Vocabulary {
   readonly levelLinks: Words;
   readonly levelPlaces: Words;
   readonly levelAsks: Words;
+  readonly shownPicks: Words;
   readonly heldLeads: Words;
   readonly neverNamed: Words;
   readonly siteEndings: Words;
