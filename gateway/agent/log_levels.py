@@ -22,7 +22,7 @@ from gateway.agent.vocabulary import VOCABULARY, any_of
 
 
 @dataclass(frozen=True, slots=True)
-class LinesAsked:
+class LevelAsked:
     """The word for how bad they are, the file, and 0 or -1 where only the first or the last is asked for."""
 
     level: str
@@ -42,14 +42,14 @@ _ASKED: Final = re.compile(
 )
 
 
-def lines_of_level(wish: str) -> LinesAsked | None:
+def lines_of_level(wish: str) -> LevelAsked | None:
     """The lines that a wish asks to see of a file; None for any other wish."""
     found = _ASKED.search(trim(wish))
     if found is None:
         return None
     place = VOCABULARY.line_places[found[1].lower()] if found[1] else 0
     at = {1: 0, -1: -1}.get(place)
-    return None if found[1] and at is None else LinesAsked(found[2].lower(), bare_thing(found[3]), at)
+    return None if found[1] and at is None else LevelAsked(found[2].lower(), bare_thing(found[3]), at)
 
 
 def answer_level(wish: str, source: ResultSource, copy: Copy) -> str | None:

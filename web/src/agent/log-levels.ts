@@ -16,7 +16,7 @@ import { anyOf, vocabulary } from "./vocabulary.ts";
  */
 
 /** The word for how bad they are, the file, and 0 or -1 where only the first or the last is asked for. */
-interface LinesAsked {
+interface LevelAsked {
   readonly level: string;
   readonly file: string;
   readonly place: number | null;
@@ -40,7 +40,7 @@ const ASKED = new RegExp(
 const PLACES: Readonly<Record<string, number>> = vocabulary.linePlaces;
 
 /** The lines that a wish asks to see of a file; null for any other wish. */
-export function linesOfLevel(wish: string): LinesAsked | null {
+export function linesOfLevel(wish: string): LevelAsked | null {
   const [, said, level = "", file = ""] = ASKED.exec(wish.trim()) ?? [];
   const at = said === undefined ? null : PLACES[said.toLowerCase()] === 1 ? 0 : PLACES[said.toLowerCase()];
   if (file === "" || (at !== null && at !== 0 && at !== -1)) return null;
