@@ -25,6 +25,11 @@ _PLANNED: Final = re.compile(
 )
 """What only somebody's undertaking has, whose name needs no capital: "the deadline of project alpha"."""
 
+_CHARGED: Final = re.compile(
+    rf"\Awho (?:{any_of(VOCABULARY.charge_verbs)}) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){{1,2}})[?!.]*\Z", re.IGNORECASE | re.ASCII
+)
+"""Somebody's undertaking as well, of two words at least: "who leads project alpha"."""
+
 _OF_WORLD: Final = frozenset((*VOCABULARY.world_nouns, *VOCABULARY.superlatives, *VOCABULARY.world_verbs))
 _DAYS: Final = (*VOCABULARY.weekdays, *(name for month in VOCABULARY.months for name in month))
 _NO_NAMES: Final = frozenset((*VOCABULARY.phrase_ends, *VOCABULARY.link_words, *VOCABULARY.known_words, *_DAYS))
@@ -52,19 +57,21 @@ def record_query(wish: str) -> str:
         return query
     words = words_of(question_in(wish))
     is_measured = words[0].bare == "how" and words[1].bare in VOCABULARY.measures
-    return name if is_measured or noun in _ATTRIBUTES else ""
+    return name if is_measured or noun == "" or noun in _ATTRIBUTES else ""
 
 
 def _thing_in(wish: str) -> tuple[str, str]:
-    """The name by which a question tells a thing that is somebody's, and the thing; both empty for any other wish."""
+    """The name by which a question tells a thing that is somebody's, and the thing, which is empty where it asks who has charge
+    of it; both empty for any other wish."""
     question = question_in(wish)
     words = words_of(question)
     found = _NAMED.search(question)
     if not is_one_question(words) or not _OF_WORLD.isdisjoint(word.bare for word in words):
         return "", ""
-    planned = _PLANNED.search(question)
-    if planned is not None and _NO_NAMES.isdisjoint(planned[2].lower().split()):
-        return planned[2], planned[1]
+    planned, charged = _PLANNED.search(question), _CHARGED.search(question)
+    noun, name = planned.groups() if planned else ("", charged[1] if charged else "")
+    if name[:1].islower() and (_NO_NAMES | _WORLD_NAMES).isdisjoint(name.lower().split()):
+        return name, noun
     if found is None:
         return "", ""
     noun, link, name = found.groups()

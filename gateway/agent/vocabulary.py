@@ -218,6 +218,7 @@ class LoopVocabulary:
     world_names: _Words
     own_attributes: _Words
     plan_attributes: _Words
+    charge_verbs: _Words
     named_links: _Words
     untold_adjectives: _Words
     further: _Words

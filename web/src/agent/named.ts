@@ -18,6 +18,11 @@ const PLANNED = new RegExp(
   `\\bthe (${anyOf(vocabulary.planAttributes)}) (?:${anyOf(vocabulary.namedLinks)}) ` +
     "([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){0,2})[?!.]*$",
 );
+/** Somebody's undertaking as well, of two words at least: "who leads project alpha". */
+const CHARGED = new RegExp(
+  `^who (?:${anyOf(vocabulary.chargeVerbs)}) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){1,2})[?!.]*$`,
+  "i",
+);
 /** Links that join as well what is of the world: "the tower of Pisa", "the film by Nolan". */
 const ONLY_PAPERS: ReadonlySet<string> = new Set(["of", "by"]);
 const OF_WORLD: ReadonlySet<string> = new Set([
@@ -42,19 +47,18 @@ const PAPERS: ReadonlySet<string> = new Set([
 const ATTRIBUTES: ReadonlySet<string> = new Set([...vocabulary.ownAttributes, ...vocabulary.planAttributes]);
 const FIGURES = new RegExp(`[0-9]|\\b(?:${anyOf(DAYS)})\\b`, "i");
 
-/** The name by which a question tells a thing that is somebody's, "Kessler", and the thing; null for any other wish. */
+/**
+ * The name by which a question tells a thing that is somebody's, "Kessler", and the thing, which is empty where it asks who has charge
+ * of it; null for any other wish.
+ */
 function thingIn(wish: string): { readonly name: string; readonly noun: string } | null {
   const question = questionIn(wish);
   const words = wordsOf(question);
   const found = NAMED.exec(question);
   if (!isOneQuestion(words) || words.some(({ bare }) => OF_WORLD.has(bare))) return null;
-  const [, attribute = "", planned = ""] = PLANNED.exec(question) ?? [];
-  const isName =
-    planned !== "" &&
-    !planned
-      .toLowerCase()
-      .split(" ")
-      .some((word) => NO_NAMES.has(word));
+  const [, attribute = "", planned = ""] = PLANNED.exec(question) ?? ["", "", CHARGED.exec(question)?.[1]];
+  const said = planned.toLowerCase().split(" ");
+  const isName = /^[a-z]/.test(planned) && !said.some((word) => NO_NAMES.has(word) || WORLD_NAMES.has(word));
   if (isName) return { name: planned, noun: attribute };
   if (found === null) return null;
   const [, noun, link, name] = found as unknown as [string, string, string, string];
@@ -74,7 +78,7 @@ export function recordQuery(wish: string): string {
   if (query !== "" || thing === null) return query;
   const [first, second] = wordsOf(questionIn(wish)) as [Word, Word];
   const isMeasured = first.bare === "how" && vocabulary.measures.includes(second.bare);
-  return isMeasured || ATTRIBUTES.has(thing.noun) ? thing.name : "";
+  return isMeasured || thing.noun === "" || ATTRIBUTES.has(thing.noun) ? thing.name : "";
 }
 
 /** Whether a text has a number, or the name of a day or a month. */

@@ -217,6 +217,7 @@ interface Vocabulary {
   readonly worldNames: Words;
   readonly ownAttributes: Words;
   readonly planAttributes: Words;
+  readonly chargeVerbs: Words;
   readonly namedLinks: Words;
   readonly untoldAdjectives: Words;
   readonly further: Words;
