@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import click
 
+from gateway.adapters.anchoring.anchorer import GONE
 from gateway.adapters.anchoring.places import AnchorFile, AnchorPlace
 from gateway.adapters.anchoring.settings import read_anchors
 from gateway.adapters.storage.inspection import open_stored_log
@@ -43,17 +44,21 @@ class AnchorStanding:
 
 
 def look_at_anchors(settings: Settings) -> list[AnchorStanding]:
-    """Each anchor of the settings, as its file says. Raises Misconfigured."""
+    """Each anchor of the settings, as its file says, and whether the log has the anchored checkpoint still: no gateway may have
+    looked since it was put back. Raises Misconfigured."""
     anchors = read_anchors(settings.anchors)
     if not anchors:
         return []
     with open_stored_log(settings.state) as stored:
         newest = stored.rows(AuditQuery(limit=1))
-    size = newest[0].index + 1 if newest else 0
-    places = [AnchorFile(settings.state, anchor.name).read() for anchor in anchors]
+        size = newest[0].index + 1 if newest else 0
+        places = [AnchorFile(settings.state, anchor.name).read() for anchor in anchors]
+        gone = [bool(place.note) and not stored.has_anchored(place.note) for place in places]
     return [
-        AnchorStanding(anchor.name, anchor.settings.kind, place, max(size - place.size, 0))
-        for anchor, place in zip(anchors, places, strict=True)
+        AnchorStanding(anchor.name, anchor.settings.kind, replace(place, fault=place.fault or GONE), size)
+        if is_gone
+        else AnchorStanding(anchor.name, anchor.settings.kind, place, max(size - place.size, 0))
+        for anchor, place, is_gone in zip(anchors, places, gone, strict=True)
     ]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from gateway.adapters.anchoring.places import AnchorFile, AnchorPlace
 from gateway.adapters.shipping.places import PlaceFile, SinkPlace
+from gateway.adapters.storage.inspection import open_stored_log
 from gateway.adapters.storage.store import open_store
 from gateway.adapters.tools.sources import ToolsConfig, describe_sandbox
 from gateway.cli.audit_anchors import UNANCHORED_TAIL
@@ -15,6 +16,7 @@ from gateway.cli.doctor import check_anchors, check_sinks
 from gateway.core.errors import Misconfigured
 from gateway.sandbox import choice
 from gateway.settings import Settings
+from tests.cli.audit_command import edit
 from tests.fakes.history import History
 from tests.harness.process import GatewayProcess
 
@@ -86,8 +88,29 @@ async def test_doctor_says_what_is_anchored_and_what_it_means_that_nothing_is(tm
     anchors = {"copy": {"kind": "file", "path": str(tmp_path / "copy")}}
     (copy,) = check_anchors(Settings.model_validate({"state": state, "anchors": anchors}))
     assert (copy.name, copy.ok) == ("anchor copy", False)
-    assert copy.sentence.startswith("file, 30 records anchored, 4 not yet; last anchored 2026-11-18T11:06:40")
+    assert copy.sentence.startswith("file, 30 records anchored, 34 not yet; last anchored 2026-11-18T11:06:40")
     assert copy.sentence.endswith("it takes nothing now: no room")
+
+
+async def test_an_anchor_of_a_log_that_was_cut_off_since_is_told_without_a_gateway(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    async with open_store(state, origin="gateway.example/audit") as store:
+        for submission in History().whole():
+            await store.ledger.append(*submission)
+    with open_stored_log(state) as stored:
+        note = stored.newest_note()
+    assert note is not None
+    AnchorFile(state, "copy").write(AnchorPlace(34, note, "", 1_795_000_000_000))
+    settings = Settings.model_validate({"state": state, "anchors": {"copy": {"kind": "file", "path": str(tmp_path / "copy")}}})
+    (copy,) = check_anchors(settings)
+    assert copy.ok
+    assert copy.sentence.startswith("file, 34 records anchored, 0 not yet; ")
+    edit(state, "DELETE FROM leaves WHERE position >= 30")
+    edit(state, "DELETE FROM checkpoints WHERE size > 30")
+    (copy,) = check_anchors(settings)
+    assert not copy.ok
+    assert copy.sentence.startswith("file, 34 records anchored, 30 not yet; ")
+    assert copy.sentence.endswith("the log was cut off, written anew or put back")
 
 
 SIEM = {"kind": "syslog", "host": "siem.example"}
