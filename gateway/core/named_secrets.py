@@ -43,7 +43,10 @@ def _name(word: str, *, before: str = "", rest: str = "", strong: bool) -> _Name
 
 
 _START = r"(?:^|[^a-z])"
-_OF_KEYS = r"(?:api|access|secret|private|encryption|signing|master|shared|account|storage|recovery|webhook|auth|deploy)[ _-]?"
+_OF_KEYS = (
+    r"(?:api|access|secret|private|encryption|enc|aes|hmac|jwt|cipher|signing|master|shared|account|storage|recovery|webhook|auth"
+    r"|deploy)[ _-]?"
+)
 _OF_TOKENS = r"(?:access|auth|refresh|session|bearer|id|api|vault|private|deploy|bot|security)[ _-]?"
 PASSWORDS: Final = (
     *("密码", "密碼", "口令", "パスワード", "비밀번호", "пароль", "wachtwoord", "lösenord", "adgangskode", "passord"),
@@ -69,9 +72,9 @@ _NAMES: Final = (
     _name("secret", strong=False),
     _name("credential", rest="s?", strong=False),
     _name("creds", before=_START, strong=False),
-    _name("pass", before=rf"(?:{_START}|user|db|root|login|admin|mail|ftp|sql|redis)", strong=False),
+    _name("pass", before=rf"(?:{_START}|user|db|root|login|admin|mail|ftp|sql|redis|store|key|bind|require)", strong=False),
     _name("pwd", before=r"(?:^|[^a-z]|user|db|root|my)", strong=False),
-    _name("pw", before=_START, strong=False),
+    _name("pw", before=rf"(?:{_START}|bind|root|ldap|user|admin)", strong=False),
     _name("psk", before=_START, strong=False),
 )
 WORDS_OF_NAMES: Final = tuple(dict.fromkeys(name.word for name in _NAMES))
@@ -90,10 +93,10 @@ _LONGEST = 256
 """Characters of a bare value that are judged; what follows them without a break goes too."""
 
 _REFERENCE = (
-    r"\[redacted:|\$[\w({]|\{\{|%[(sd]|<|![A-Za-z]{2,20}[ \t]|[*x.•]{3,}|[);,\]}>]|&&|\|\||->|=="
+    r"\[redacted:|\?[\w ]{0,80}\}|\$[\w({]|\{\{|%[(sd]|<|![A-Za-z]{2,20}[ \t]|[*x.•]{3,}|[);,\]}>]|&&|\|\||->|=="
     r"|(?:self|this|os|process|env|req|request|config|settings|options|args|params|props|user|form|data|ctx|vault|secrets)[.\[]"
     r"|(?i:none|null|nil|true|false|undefined|str|string|bytes|bool|boolean|any|optional|unknown|int|text|object|include|omit"
-    r"|same-origin|required|missing|invalid|expired|wrong|empty|unset|enabled|disabled|see|the|your|my|a|an|is|are|was|not"
+    r"|same-origin|required|missing|invalid|expired|wrong|empty|unset|enabled|disabled|siehe|mindestens|vergessen|geändert|mínimo|mínima|voir|oublié|see|the|your|my|a|an|is|are|was|not"
     r"|new|get|set|read|await|prompt|input|type|function|lambda|return|change-?me|your[_-]\w+|example)\b(?![-#!@$%^&*+\d])"
     r"|(?:[A-Za-z_$]\w*[.])*[A-Za-z_]{0,40}(?i:passw(?:or)?ds?|passphrase|tokens?|secrets?|credentials?|keys?|secretstr)\b(?![-#!@$%^&*+\d.])"
     r"|[a-z_]{2,20}(?:\.[A-Za-z_]{2,40}){1,4}(?![\w#!@$%^&*+-])"
@@ -116,7 +119,7 @@ _WORDS_JOINED = r"(?=(?:[A-Za-z]{3,12}-){2}[A-Za-z]{3,12}(?![\w-]))"
 
 _MARK = r"""(?:\\*["'`]\]?|[*_]{1,2})?"""
 _SEPARATOR = (
-    rf"""{_MARK}[ \t]{{0,8}}+(?::[ \t]?[A-Za-z_][\w<>?]{{0,31}}[ \t]?(?==))?+(?::=|=>|[:=：]){_MARK}[ \t]{{0,8}}+(?:\\*["'`])?"""
+    rf"""{_MARK}[ \t]{{0,8}}+(?::[ \t]?[A-Za-z_][\w<>?]{{0,31}}[ \t]?(?==))?+(?::=|=>|[:=：→]){_MARK}[ \t]{{0,8}}+(?:\\*["'`])?"""
 )
 _NEXT_LINE = (
     rf"""{_MARK}[ \t]{{0,8}}+[:=>][ \t]{{0,8}}+(?:![\w:]{{1,32}}[ \t]?)?(?:[|>][+-]?)?[ \t]{{0,8}}+\r?\n[ \t]{{0,32}}["']?"""
@@ -281,13 +284,19 @@ COMMANDS: Final = (
         "password",
         "curl",
         rf"""(?i)\bcurl\b{_WORDS_BETWEEN % "-{1,2}u"}(?:-[a-z]{{0,6}}u|--user|--proxy-user)[ =]{{0,2}}"""
-        rf"""["']?[^\s:"'/]{{1,128}}:(?!\d{{1,5}}(?:\s|$)){_VALUE}""",
+        rf"""["']?[^\s:"'/]{{1,128}}:(?!\d{{1,5}}(?:\s|$)|pass(?:word|wd)?\b){_VALUE}""",
     ),
     secret_pattern("password", "mysql", rf"""\bmysql\w{{0,8}}\b{_WORDS_BETWEEN % "-p"}-p["']?{_VALUE}"""),
     secret_pattern(
         "password",
         "sshpass login",
         rf"""\b(?:sshpass|(?:docker|podman|az|helm registry) login)\b{_WORDS_BETWEEN % "-p"}-p[ =]{{0,4}}["']?{_VALUE}""",
+    ),
+    secret_pattern(
+        "password",
+        "sqlplus jdbc:oracle",
+        r"""\b(?:sqlplus\b(?:[ \t]{1,4}-\w{1,8}){0,4}[ \t]{1,4}|jdbc:oracle:\w{1,8}:)["']?[\w.$#-]{1,64}/"""
+        r"""([^\s@/"']{3,128}+)@""",
     ),
     secret_pattern("password", "redis-cli", rf"""\bredis-cli\b{_WORDS_BETWEEN % "-a"}-a[ ]{{1,4}}["']?{_VALUE}"""),
     secret_pattern(

@@ -67,6 +67,7 @@ TOKENS: Final = (
     secret_pattern("slack-token", "xox", r"xox[abeoprs]-(?=[A-Za-z-]{0,16}\d|(?<![\w-].{5}))[A-Za-z0-9-]{10,}+"),
     secret_pattern("slack-token", "xapp-", r"xapp-(?=\d-|(?<![\w-].{5}))[A-Za-z0-9-]{10,}+"),
     secret_pattern("slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows)/([\w/-]{10,}+)"),
+    secret_pattern("chat-webhook", "api/webhooks/", r"api/webhooks/\d{15,21}/([\w-]{40,}+)"),
     secret_pattern("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[opusr]_[A-Za-z0-9]{20,}+"),
     secret_pattern("github-token", "github_pat_", r"github_pat_\w{20,}+"),
     secret_pattern("gitlab-token", "gl", r"gl(?:pat|dt|rt|ptt|cbt|ft|soat|agent|imt|oas)-[\w.-]{16,}+"),
@@ -104,11 +105,14 @@ TOKENS: Final = (
     secret_pattern("cloud-token", "Q~", r"[\w~.](?<![\w~.-].)[\w~.]{2}\dQ~[\w~.-]{31,}+"),
     secret_pattern("cloud-token", "pul-", rf"pul-(?<!\w.{{4}}){_HEX}{{40}}"),
     secret_pattern("cloud-token", "pscale_", r"pscale_(?:tkn|oauth|pw)_[\w.=-]{30,}+"),
+    secret_pattern("cloud-token", "tskey-", r"tskey-(?:auth|api|client|scim|webhook)-[\w-]{16,}+"),
+    secret_pattern("cloud-token", "FlyV1", r"FlyV1 (fm[12]r?_[\w+/=,-]{40,}+)"),
     secret_pattern("cloud-token", "sbp_", rf"sbp_{_HEX}{{40}}"),
     secret_pattern("cloud-token", "dt0c01.", r"dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
     secret_pattern("service-token", "ATATT3", r"ATATT3[\w=-]{60,}+"),
     secret_pattern("service-token", "lin_api_", r"lin_api_[A-Za-z0-9]{32,}+"),
     secret_pattern("service-token", "ntn_", r"ntn_(?<!\w.{4})[A-Za-z0-9]{40,}+"),
+    secret_pattern("service-token", "pat", rf"pat(?<!\w...)[A-Za-z0-9]{{14}}\.{_HEX}{{64}}"),
     secret_pattern("service-token", "figd_", r"figd_[\w-]{30,}+"),
     secret_pattern("service-token", "glsa_", r"glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}"),
     secret_pattern("service-token", "glc_", r"glc_[A-Za-z0-9+/]{32,}+={0,2}"),
@@ -125,6 +129,11 @@ TOKENS: Final = (
         secret_pattern("bot-token", first, rf"{first}(?<![\w-].)[A-Za-z0-9]{{22,27}}\.[\w-]{{6}}\.[\w-]{{27,}}+")
         for first in "MNO"
     ),
+    # Of a password that can be guessed from it: `/etc/shadow`, `htpasswd`, a table of users.
+    secret_pattern("password-hash", "$1$ $5$ $6$ $y$ $apr1$", r"\$(?:[156y]|apr1)\$[\w./=$,]{24,}+"),
+    secret_pattern("password-hash", "$2a$ $2b$ $2x$ $2y$", r"\$2[abxy]\$\d\d\$[A-Za-z0-9./]{53}"),
+    secret_pattern("password-hash", "$argon2", r"\$argon2(?:id|i|d)\$[\w.,=+/$-]{40,}+"),
+    secret_pattern("package-token", "_auth", r"_auth(?<!\w.{5})[ ]{0,4}=[ ]{0,4}[\"']?([A-Za-z0-9+/]{12,}+={0,2})"),
     secret_pattern("private-key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{50,}+"),
     secret_pattern("private-key", "Private-Lines", r"Private-Lines: \d{1,3}\r?\n((?:[A-Za-z0-9+/=]{1,80}+\r?\n?)++)"),
 )

@@ -77,6 +77,13 @@ HOSTILE = [
     ),
     *(
         "pwd=aaaa/",
+        "$6$aaaa",
+        "$argon2id$",
+        "_auth=",
+        "pata",
+        "sqlplus -S ",
+        "sqlplus a/",
+        "api/webhooks/1",
         "key",
         "api_key ",
         "tokentoken",
