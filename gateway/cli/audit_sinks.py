@@ -11,7 +11,7 @@ import click
 
 from gateway.adapters.shipping.places import PlaceFile, SinkPlace
 from gateway.adapters.shipping.settings import read_sinks
-from gateway.adapters.storage.inspection import open_stored_log
+from gateway.adapters.storage.inspection import StoredLog, open_stored_log
 from gateway.core.effects import escape
 from gateway.core.times import rfc3339
 from gateway.runtime.ports import AuditQuery
@@ -37,18 +37,28 @@ class SinkStanding:
 
 
 def look_at_sinks(settings: Settings) -> list[SinkStanding]:
-    """Each sink of the settings, as its files say. Raises Misconfigured."""
+    """Each sink of the settings, as its files say. One of a log that was put back since lacks all of it, and is sent all of it
+    again. Raises Misconfigured."""
     sinks = read_sinks(settings.sinks)
     if not sinks:
         return []
     with open_stored_log(settings.state) as stored:
         newest = stored.rows(AuditQuery(limit=1))
-    size = newest[0].index + 1 if newest else 0
-    places = [PlaceFile(settings.state, sink.name).read() for sink in sinks]
+        size = newest[0].index + 1 if newest else 0
+        places = [PlaceFile(settings.state, sink.name).read() for sink in sinks]
+        own = [_has_last(stored, place) for place in places]
     return [
-        SinkStanding(sink.name, sink.settings.kind, place, max(size - place.next, 0))
-        for sink, place in zip(sinks, places, strict=True)
+        SinkStanding(sink.name, sink.settings.kind, place, max(size - place.next, 0) if is_own else size)
+        for sink, place, is_own in zip(sinks, places, own, strict=True)
     ]
+
+
+def _has_last(stored: StoredLog, place: SinkPlace) -> bool:
+    """Whether the record that was sent last is the log's still."""
+    if not place.last_hash:
+        return True
+    leaf = next(stored.leaves_after(place.next - 2, 1), None)
+    return leaf is not None and (leaf.index, leaf.hash.hex()) == (place.next - 1, place.last_hash)
 
 
 @click.command()

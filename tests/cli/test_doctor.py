@@ -63,7 +63,9 @@ async def test_doctor_says_how_far_each_sink_is_and_that_one_takes_nothing(tmp_p
     async with open_store(state, origin="gateway.example/audit") as store:
         for submission in History().whole():
             await store.ledger.append(*submission)
-    PlaceFile(state, "copy").write(SinkPlace(30, "a" * 64, 1_795_000_000_000))
+    with open_stored_log(state) as stored:
+        (last,) = stored.leaves_after(28, 1)
+    PlaceFile(state, "copy").write(SinkPlace(30, last.hash.hex(), 1_795_000_000_000))
     PlaceFile(state, "siem").write(SinkPlace(fault="connection refused"))
     sinks = {"copy": {"kind": "file", "path": str(tmp_path / "copy")}, "siem": SIEM}
     settings = Settings.model_validate({"state": state, "sinks": sinks})
@@ -73,6 +75,9 @@ async def test_doctor_says_how_far_each_sink_is_and_that_one_takes_nothing(tmp_p
     assert siem.sentence.startswith(
         "syslog, 0 records sent, 34 behind; nothing was sent yet; it takes nothing now: connection refused"
     )
+    # The log was put back, and went on otherwise: all of it is sent again.
+    PlaceFile(state, "copy").write(SinkPlace(30, "a" * 64, 1_795_000_000_000))
+    assert check_sinks(settings)[0].sentence.startswith("file, 30 records sent, 34 behind; ")
     (wrong,) = check_sinks(Settings.model_validate({"state": state, "sinks": {"copy": {"kind": "nonesuch"}}}))
     assert (wrong.name, wrong.ok) == ("sinks", False)
 
