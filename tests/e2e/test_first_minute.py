@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from tests.e2e.person import Person, call_card, call_tool
 from tests.harness.process import GatewayProcess
@@ -56,3 +59,23 @@ async def test_a_person_who_opens_the_wrong_name_is_shown_the_right_ones(person:
     await expect(page.get_by_role("link", name=person.gateway.agent_origin)).to_be_visible()
     await expect(page.get_by_role("link", name=person.gateway.console_origin)).to_be_visible()
     await page.close()
+
+
+async def test_a_page_whose_program_is_still_on_its_way_is_not_blank(gateway: GatewayProcess, person: Person) -> None:
+    has_come = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await has_come.wait()
+        await route.continue_()
+
+    for origin in (gateway.agent_origin, gateway.console_origin):
+        page = await person.context.new_page()
+        await page.route(re.compile(r"\.js$"), hold)
+        await page.goto(origin, wait_until="commit")
+        await expect(page.get_by_text("Countersign", exact=True)).to_be_visible()
+        has_come.set()
+        await expect(page.get_by_role("main")).to_be_visible()
+        await expect(page.locator(".begins")).to_have_count(0)
+        has_come.clear()
+        await page.unroute_all(behavior="wait")
+        await page.close()
