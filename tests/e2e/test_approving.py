@@ -176,5 +176,24 @@ async def test_the_inbox_shows_a_new_question_by_itself_and_can_deny_all(person:
     await expect(console.get_by_text("Nothing waits for you", exact=True)).to_be_visible()
 
 
+_SEEN_WHOLE = """() => {
+  const { bottom } = document.querySelector('[aria-label="Your decision"]').getBoundingClientRect();
+  const bars = [...document.querySelectorAll("nav")].filter((nav) => nav.checkVisibility());
+  const tops = bars.map((nav) => nav.getBoundingClientRect().top).filter((top) => top > innerHeight / 2);
+  return bottom <= Math.min(innerHeight, ...tops);
+}"""
+
+
+async def test_what_came_of_a_call_is_not_left_behind_the_navigation(person: Person, shell: Page) -> None:
+    await call_tool(shell, "erase", what="everything")
+    async with person.open_approval(shell) as approval:
+        # As large as the window that the shell opens.
+        await approval.set_viewport_size({"width": 560, "height": 820})
+        await decide(approval, "Approve with passkey")
+        await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
+        await approval.wait_for_function(_SEEN_WHOLE)
+    await expect_idle(shell)
+
+
 async def test_no_page_reported_a_violation(person: Person) -> None:
     await person.check_no_violations()

@@ -51,6 +51,7 @@ export function Decision({ question, inspection, unread }: DecisionProps) {
     if (wasOpen.current && !open && document.activeElement === document.body) section.current?.focus();
     wasOpen.current = open;
   }, [open]);
+  useEffect(() => (open ? undefined : keepInSight(section.current)), [open]);
   return (
     <section
       ref={section}
@@ -74,6 +75,16 @@ export function Decision({ question, inspection, unread }: DecisionProps) {
       {!open && answer !== null && isOwnWindow() && <ClosesItself />}
     </section>
   );
+}
+
+/** What became of the call comes in after the answer, and makes the result longer: who was led to it still sees it whole. */
+function keepInSight(result: HTMLElement | null): (() => void) | undefined {
+  if (result === null || typeof ResizeObserver === "undefined") return undefined;
+  const observer = new ResizeObserver(() => {
+    if (result.contains(document.activeElement)) result.scrollIntoView({ block: "nearest" });
+  });
+  observer.observe(result);
+  return () => observer.disconnect();
 }
 
 interface DecisionOrResultProps extends DecisionProps {
