@@ -249,6 +249,13 @@ describe("connecting a program", () => {
     openConsole(gateway, "/connect?request=abc");
     expect(await screen.findByText("Start again at the program that sent you here.")).toBeDefined();
   });
+
+  test("that is asked for by no address says so, and asks the gateway nothing", async () => {
+    openConsole(gateway, "/connect");
+    expect(await screen.findByText("This address is not complete.")).toBeDefined();
+    expect(screen.getByText("Start again at the program that sent you here.")).toBeDefined();
+    expect(gateway.posts).toEqual([]);
+  });
 });
 
 describe("passkeys", () => {

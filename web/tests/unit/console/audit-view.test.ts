@@ -34,9 +34,11 @@ test("an entry is shown in words", () => {
     at: "2026-11-21T00:00:00.000Z",
     event: "Call closed",
     tool: "delete_file",
-    outcome: "Timed out, approvalExpired",
-    decision: "denied",
+    outcome: "Timed out, nobody decided in time",
+    decision: "Denied",
   });
+  const unknown = { event: "call:closed", at, outcome: "ok", reason: "ofAnotherBuild", decision: "ofAnotherBuild" };
+  expect(summaryOf(unknown)).toMatchObject({ outcome: "Ran, ofAnotherBuild", decision: "ofAnotherBuild" });
   expect(summaryOf({ event: "approval:resolved", at, status: "approved" }).outcome).toBe("approved");
   expect(summaryOf({ event: "console-session:renewed", at }).event).toBe("Confirmed with the passkey");
 });

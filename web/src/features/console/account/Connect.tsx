@@ -18,6 +18,7 @@ export function Connect() {
   const asked = useQuery({
     queryKey: ["connect", request],
     queryFn: () => describeConnection(environment, request),
+    enabled: request !== "",
     networkMode: "always",
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
@@ -28,12 +29,12 @@ export function Connect() {
       environment.navigateTo(await decideConnection(environment, request, wanted.decision, wanted.destination));
     },
   });
-  if (asked.isError) {
+  if (asked.isError || request === "") {
     return (
       <>
         <PageHeading>{t`Nothing to connect`}</PageHeading>
         <Banner tone="danger">
-          <p>{explain(asked.error)}</p>
+          <p>{asked.isError ? explain(asked.error) : t`This address is not complete.`}</p>
           <p>{t`Start again at the program that sent you here.`}</p>
         </Banner>
       </>

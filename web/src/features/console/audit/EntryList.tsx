@@ -51,9 +51,9 @@ function EntryRows({ entry }: { readonly entry: AuditEntry }) {
         <td className={styles.event}>
           <VisibleText text={summary.event} prose />
         </td>
-        <Cell name="Tool" text={summary.tool} />
-        <Cell name="Outcome" text={summary.outcome} />
-        <Cell name="Decision" text={summary.decision} />
+        <Cell name={t`Tool`} text={summary.tool} />
+        <Cell name={t`Outcome`} text={summary.outcome} />
+        <Cell name={t`Decision`} text={summary.decision} />
         <td className={styles.more}>
           <Button
             size="small"

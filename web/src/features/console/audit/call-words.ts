@@ -35,8 +35,16 @@ const REASONS: Readonly<Record<Reason, string>> = {
 const DECISION_WORDS = new Map(DECISIONS);
 
 /** A code that this build does not know stands as it is. */
+export function reasonWords(reason: string): string {
+  return Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : reason;
+}
+
+export function decisionWords(decision: string): string {
+  return DECISION_WORDS.get(decision) ?? decision;
+}
+
 export function reasonOf({ reason }: AuditedCall): string | undefined {
-  return reason === undefined ? undefined : Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : reason;
+  return reason === undefined ? undefined : reasonWords(reason);
 }
 
 /** How it ended. What a tool refuses before its start did not fail while it ran. */
@@ -52,5 +60,5 @@ export function decisionOf({ decision, outcome, answer }: AuditedCall): string |
   if (decision === undefined) return undefined;
   if (decision === "forbidden" && outcome !== "refusedByPolicy") return undefined;
   if (decision === "denied" && answer !== "denied") return undefined;
-  return DECISION_WORDS.get(decision) ?? decision;
+  return decisionWords(decision);
 }

@@ -1,4 +1,5 @@
 import type { AuditEntry } from "../../../protocol/generated.ts";
+import { decisionWords, reasonWords } from "./call-words.ts";
 import { eventWords } from "./event-words.ts";
 import { OUTCOMES } from "./filters.ts";
 
@@ -19,7 +20,7 @@ const OUTCOME_WORDS = new Map(OUTCOMES);
 export function summarize({ body }: AuditEntry): EntrySummary {
   const read = (name: string) => (typeof body[name] === "string" ? body[name] : undefined);
   const event = read("event") ?? "unknown";
-  const outcome = read("outcome");
+  const [outcome, reason, decision] = [read("outcome"), read("reason"), read("decision")];
   return {
     at: new Date(typeof body.at === "number" ? body.at : 0).toISOString(),
     event: eventWords(event),
@@ -27,8 +28,8 @@ export function summarize({ body }: AuditEntry): EntrySummary {
     outcome:
       outcome === undefined
         ? read("status")
-        : [OUTCOME_WORDS.get(outcome) ?? outcome, read("reason")].filter(Boolean).join(", "),
-    decision: read("decision"),
+        : [OUTCOME_WORDS.get(outcome) ?? outcome, ...(reason === undefined ? [] : [reasonWords(reason)])].join(", "),
+    decision: decision === undefined ? undefined : decisionWords(decision),
   };
 }
 
