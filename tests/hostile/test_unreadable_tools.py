@@ -122,14 +122,21 @@ async def test_case_181_a_tool_that_cannot_be_read_takes_no_other_tool_of_its_ad
 async def test_case_181_an_operation_that_cannot_be_read_takes_no_other_operation_of_its_api_away(scene: Scene) -> None:
     deep = {"operationId": "deep", "requestBody": {"content": {"application/json": {"schema": nested(250)}}}}
     named = {"operationId": "named", "parameters": [{"name": "a\ud800", "in": "query", "schema": {"type": "string"}}]}
+    chain = {f"S{link}": {"$ref": f"#/components/schemas/S{link + 1}"} for link in range(3_000)}
     paths = {
         "/good": {"get": {"operationId": "good", "description": "half \ud800"}},
         "/half\ud800": {"get": {"operationId": "half"}},
         "/deep": {"post": deep},
         "/by-reference": {"post": {"operationId": "referring", "requestBody": {"$ref": "#/components/requestBodies/Deep"}}},
         "/named": {"get": named},
+        "/chained": {
+            "get": {
+                "operationId": "chained",
+                "parameters": [{"name": "a", "in": "query", "required": True, "schema": chain["S0"]}],
+            }
+        },
     }
-    parts = {"requestBodies": {"Deep": deep["requestBody"]}}
+    parts = {"requestBodies": {"Deep": deep["requestBody"]}, "schemas": chain}
     document = {"openapi": "3.1.0", "info": {"title": "Odd \ud800", "version": "1"}, "paths": paths, "components": parts}
     path = scene.gateway.home / "odd.json"
     path.write_text(json.dumps(document))
@@ -137,5 +144,6 @@ async def test_case_181_an_operation_that_cannot_be_read_takes_no_other_operatio
     await scene.console.call("sources/add", {"name": "odd-api", "kind": "http", "settings": settings})
     offered, refused = await outcome(scene, "odd-api")
     assert offered == {"good"}
-    assert set(refused) == {"half", "deep", "referring", "named"}
+    assert set(refused) == {"half", "deep", "referring", "named", "chained"}
+    assert refused["chained"] == "a schema of it refers on more than 100 times"
     assert refused["deep"] == refused["referring"] == "it nests deeper than 100 levels"

@@ -20,6 +20,9 @@ from gateway.core.effects import show
 MAX_WORDS: Final = 300
 """Characters of a description inside a schema. Every tool's schema is read by the model in every turn."""
 
+MAX_REFERENCES: Final = 100
+"""References that lead on from one another. Each is some calls deep, and a document may chain thousands."""
+
 CUT: Final = "More of the same; not described again."
 
 _KEPT: Final = frozenset(
@@ -119,6 +122,8 @@ class SchemaReader:
     def _read_component(self, reference: str, target: Json, direction: Direction, within: tuple[str, ...], level: int) -> _Read:
         if reference in within:
             return _Read(_cut(target), cut=frozenset({reference}))
+        if len(within) >= MAX_REFERENCES:
+            raise NotOffered(f"a schema of it refers on more than {MAX_REFERENCES} times", lasting=False)
         known = self._known.get((reference, direction))
         if isinstance(known, NotOffered):
             raise known
