@@ -30,16 +30,19 @@ _ORDERS: Final = frozenset(WISH_WORDS.imperatives) - {*VOCABULARY.spoken_verbs, 
 _ON_FILES: Final = frozenset({READING, "delete", "move"})
 """Acts of which a model can tell nothing by itself: "show the groceries". A poem it can write."""
 
+_LONGEST_REFUSAL: Final = 100
+"""Characters. What is longer says something beside the refusal."""
+
 
 def out_of_memory(lane: LaneInput, wish: str, said: str) -> str:
     """What it says to a question that some file may answer and that it has looked in no file for, and that it has not, or to one
-    for what changes from day to day; empty for any other question."""
+    for what changes from day to day; in the place of a refusal what it can do; empty for any other question."""
     kept = record_query(wish)
     if not kept and asks_live(wish) and not trim(said).endswith("?"):
         return lane.copy.say("notLive")
     query = (kept or doubtful_query(wish)) if (kept or trim(said)) and searcher_among(offered(lane.tools)) else ""
     if not query:
-        return ""
+        return _able(lane) if _declines(said) else ""
     looked = lane.copy.say("notLooked", query=query)
     # What only a record tells, a model makes up.
     return looked if kept else f"{said}\n\n{looked}"
@@ -56,8 +59,17 @@ def without_call(lane: LaneInput, wish: str, said: str) -> str:
     said = without_false_claims(said, record_of(lane.messages, lane.turn_id, lane.tools, lane.actions))
     if doubted := out_of_memory(lane, wish, said):
         return doubted
-    able = lane.copy.say("notAskedFor", abilities=abilities_of(without_reader(offered(lane.tools)), lane.words))
-    return f"{said}\n\n{able}" if trim(said) else able
+    return f"{said}\n\n{_able(lane)}" if trim(said) else _able(lane)
+
+
+def _able(lane: LaneInput) -> str:
+    return lane.copy.say("notAskedFor", abilities=abilities_of(without_reader(offered(lane.tools)), lane.words))
+
+
+def _declines(said: str) -> bool:
+    """Whether it says no more than that it cannot help, as small models do about a long tale."""
+    plain = trim(said).lower().replace("’", "'")
+    return len(plain) <= _LONGEST_REFUSAL and any(words in plain for words in VOCABULARY.help_refusals)
 
 
 def _is_errand(wish: str) -> bool:

@@ -219,6 +219,7 @@ class LoopVocabulary:
     own_attributes: _Words
     plan_attributes: _Words
     charge_verbs: _Words
+    help_refusals: _Words
     named_links: _Words
     untold_adjectives: _Words
     further: _Words

@@ -23,6 +23,9 @@ import { wordsOf } from "./words.ts";
 /** Acts of which a model can tell nothing by itself: "show the groceries". A poem it can write. */
 const ON_FILES: ReadonlySet<string> = new Set(["read", "delete", "move"]);
 
+/** Characters. What is longer says something beside the refusal. */
+const LONGEST_REFUSAL = 100;
+
 const LEADING = new Set([...vocabulary.fillers, ...wishWords.fillers]);
 const SPOKEN = new Set([...vocabulary.spokenVerbs, ...vocabulary.explainingVerbs, ...wishWords.telling]);
 
@@ -41,14 +44,14 @@ export async function fromMemory(input: LaneInput, wish: string, calls: readonly
 
 /**
  * What a small model says to a question that some file may answer and that it has looked in no file for, and that it has not, or to
- * one for what changes from day to day; empty for any other question.
+ * one for what changes from day to day; in the place of a refusal what it can do; empty for any other question.
  */
 export function outOfMemory(input: LaneInput, wish: string, said: string): string {
   const kept = recordQuery(wish);
   if (kept === "" && asksLive(wish) && !said.trim().endsWith("?")) return copy.notLive;
   const canLook = (kept !== "" || said.trim() !== "") && searcherAmong(offered(input.tools)) !== null;
   const query = canLook ? kept || doubtfulQuery(wish) : "";
-  if (query === "") return "";
+  if (query === "") return declines(said) ? able(input) : "";
   const looked = fill(copy.notLooked, () => query);
   // What only a record tells, a model makes up.
   return kept === "" ? `${said}\n\n${looked}` : looked;
@@ -70,8 +73,17 @@ export function withoutCall(input: LaneInput, wish: string, text: string): strin
   );
   const doubted = outOfMemory(input, wish, said);
   if (doubted !== "") return doubted;
-  const able = nameAbilities(abilitiesOf(withoutReader(offered(input.tools))));
-  return said.trim() === "" ? able : `${said}\n\n${able}`;
+  return said.trim() === "" ? able(input) : `${said}\n\n${able(input)}`;
+}
+
+function able(input: LaneInput): string {
+  return nameAbilities(abilitiesOf(withoutReader(offered(input.tools))));
+}
+
+/** Whether a model says no more than that it cannot help, as small ones do about a long tale. */
+function declines(said: string): boolean {
+  const plain = said.trim().toLowerCase().replaceAll("’", "'");
+  return plain.length <= LONGEST_REFUSAL && vocabulary.helpRefusals.some((words) => plain.includes(words));
 }
 
 /** Whether a wish orders something that words alone do not do: "call the plumber", and not one for a text. */

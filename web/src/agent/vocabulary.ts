@@ -218,6 +218,7 @@ interface Vocabulary {
   readonly ownAttributes: Words;
   readonly planAttributes: Words;
   readonly chargeVerbs: Words;
+  readonly helpRefusals: Words;
   readonly namedLinks: Words;
   readonly untoldAdjectives: Words;
   readonly further: Words;
