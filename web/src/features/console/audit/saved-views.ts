@@ -1,4 +1,4 @@
-import { useCallback, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 
 /** A view that somebody gave a name: its address on this console. */
 export interface SavedView {
@@ -15,22 +15,40 @@ const LONGEST_SEARCH = 2_000;
 /** The views that this browser keeps. An auditor may write nothing on the gateway, so nobody's are kept there. */
 export function useSavedViews() {
   const [views, setViews] = useState(readViews);
-  const keep = useCallback((next: readonly SavedView[]) => {
-    setViews(next);
-    try {
-      localStorage.setItem(KEY, JSON.stringify(next));
-    } catch {
-      // A browser that keeps nothing: they last as long as the page.
-    }
+  const stored = useRef(true);
+  useEffect(() => {
+    // It has no key where everything that the browser keeps was cleared.
+    const follow = ({ key }: StorageEvent) => {
+      if (key === KEY || key === null) setViews(readViews());
+    };
+    window.addEventListener("storage", follow);
+    return () => window.removeEventListener("storage", follow);
   }, []);
+  const change = useCallback(
+    (changed: (before: readonly SavedView[]) => readonly SavedView[]) => {
+      // Another tab may have saved one a moment ago.
+      const next = changed(stored.current ? readViews() : views);
+      setViews(next);
+      try {
+        localStorage.setItem(KEY, JSON.stringify(next));
+      } catch {
+        // A browser that keeps nothing: they last as long as the page.
+        stored.current = false;
+      }
+    },
+    [views],
+  );
   const save = useCallback(
     (name: string, search: string) => {
       const view = { name: name.trim().slice(0, LONGEST_NAME), search };
-      keep([view, ...views.filter((each) => each.name !== view.name)].slice(0, MOST));
+      change((before) => [view, ...before.filter((each) => each.name !== view.name)].slice(0, MOST));
     },
-    [views, keep],
+    [change],
   );
-  const remove = useCallback((name: string) => keep(views.filter((each) => each.name !== name)), [views, keep]);
+  const remove = useCallback(
+    (name: string) => change((before) => before.filter((each) => each.name !== name)),
+    [change],
+  );
   return { views, save, remove };
 }
 
