@@ -43,6 +43,11 @@ _JUDGED: Final = frozenset(map(stem, VOCABULARY.judged_nouns))
 """What is there though no word says so: whether it is takes judgement."""
 
 _COMPARING: Final = frozenset((*VOCABULARY.superlatives, *VOCABULARY.measures, *VOCABULARY.comparing_words))
+_STATES: Final = frozenset(
+    word for pairs in (VOCABULARY.switch_words, VOCABULARY.negated_words) for pair in pairs.items() for word in pair
+)
+"""What something is or is not, after its name. A line with both words may say that it is not: "backup enabled: false"."""
+
 _MOST_WORDS: Final = 5
 _SHORT: Final = 3
 """Letters of a word of which all are looked for."""
@@ -82,5 +87,6 @@ def _sought_in(wish: str) -> str:
 
 
 def _is_plain(said: Sequence[str]) -> bool:
-    """Whether it only names something, and compares or denies nothing."""
-    return len(said) <= _MOST_WORDS and _COMPARING.isdisjoint(said) and not any(map(is_thing, said))
+    """Whether it only names something, and compares or denies nothing, nor asks for its state."""
+    is_state = len(said) > 1 and said[-1] in _STATES
+    return not is_state and len(said) <= _MOST_WORDS and _COMPARING.isdisjoint(said) and not any(map(is_thing, said))

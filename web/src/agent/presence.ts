@@ -51,6 +51,10 @@ const COMPARING: ReadonlySet<string> = new Set([
   ...vocabulary.measures,
   ...vocabulary.comparingWords,
 ]);
+/** What something is or is not, after its name. A line with both words may say that it is not: "backup enabled: false". */
+const STATES: ReadonlySet<string> = new Set(
+  [vocabulary.switchWords, vocabulary.negatedWords].flatMap((pairs) => Object.entries(pairs).flat()),
+);
 const MOST_WORDS = 5;
 /** Letters of a word of which all are looked for. */
 const SHORT = 3;
@@ -89,7 +93,8 @@ function soughtIn(wish: string): string {
   return "";
 }
 
-/** Whether it only names something, and compares or denies nothing. */
+/** Whether it only names something, and compares or denies nothing, nor asks for its state. */
 function isPlain(said: readonly string[]): boolean {
+  if (said.length > 1 && STATES.has(said.at(-1) as string)) return false;
   return said.length <= MOST_WORDS && !said.some((word) => COMPARING.has(word) || isThing(word));
 }
