@@ -6,6 +6,7 @@ import { Button } from "../../../ui/Button.tsx";
 import { Field, SelectField } from "../../../ui/Field.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import styles from "./CallFilters.module.css";
+import { decisionWords } from "./call-words.ts";
 import { CALL_LABELS, type CallsView, DECISIONS, EMPTY_VIEW, isNarrowed, NARROWING, RANGES } from "./calls-view.ts";
 import { CALL_OUTCOMES, wordOf } from "./outcome-words.ts";
 
@@ -132,7 +133,9 @@ function Chosen({ view, choices, onChange, onClear }: ChosenProps) {
 
 function wordsFor(name: keyof CallsView, value: string, choices: CallChoices | undefined): string {
   if (name === "person") return choices?.people.find(({ id }) => id === value)?.name ?? value;
-  return name === "outcome" ? wordOf(value) : value.slice(0, 40);
+  if (name === "outcome") return wordOf(value);
+  if (name === "decision") return decisionWords(value);
+  return CALL_LABELS.find(([label]) => name === "label" && label === value)?.[1] ?? value.slice(0, 40);
 }
 
 function cleared(view: CallsView): CallsView {

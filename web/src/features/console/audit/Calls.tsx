@@ -42,7 +42,8 @@ export function Calls() {
       )}
       <div className={styles.bar}>
         <span className="note" role="status">
-          {count.data === undefined ? t`Counting…` : t`${count.data.total} {call|calls}`}
+          {count.isPending && t`Counting…`}
+          {count.data !== undefined && t`${count.data.total} {call|calls}`}
         </span>
         <CheckField
           label={t`Group by conversation`}

@@ -84,13 +84,19 @@ export const NARROWING: readonly (readonly [keyof CallsView, string])[] = [
   ["text", t`Text`],
 ];
 
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const MOMENT = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Whether there is such a time: an address may also name the 30th of February. */
+function isMoment(text: string): boolean {
+  const at = Date.parse(text);
+  return MOMENT.test(text) && !Number.isNaN(at) && new Date(at).toISOString() === text;
+}
 
 export function readCallsView(search: string): CallsView {
   const params = new URLSearchParams(search);
   const read = (name: string) => (params.get(name) ?? "").slice(0, 200);
   const view = Object.fromEntries(Object.keys(EMPTY_VIEW).map((name) => [name, read(name)])) as unknown as CallsView;
-  const exact = MOMENT.test(view.from) && MOMENT.test(view.to) && view.from < view.to;
+  const exact = isMoment(view.from) && isMoment(view.to) && view.from < view.to;
   return {
     ...view,
     from: exact ? view.from : "",

@@ -1,0 +1,38 @@
+// @vitest-environment jsdom
+import { cleanup, screen, waitFor } from "@testing-library/react";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { readCallsView } from "../../../src/features/console/audit/calls-view.ts";
+import { prepareDocument } from "../ui/document.ts";
+import { call } from "./audited-call.ts";
+import { FakeGateway } from "./fake-gateway.ts";
+import { openConsole } from "./open-console.tsx";
+
+beforeAll(prepareDocument);
+afterEach(cleanup);
+
+test("a time in the address that no clock shows is as if it were not there", () => {
+  for (const from of ["2026-99-99T99:99:99.000Z", "2026-02-30T00:00:00.000Z", "0000-01-01T00:00:00.000Z"]) {
+    expect(readCallsView(`?from=${from}&to=2027-01-01T00:00:00.000Z`)).toMatchObject({ from: "", to: "" });
+  }
+  const leap = readCallsView("?from=2028-02-29T00:00:00.000Z&to=2028-02-29T01:00:00.000Z");
+  expect(leap.from).toBe("2028-02-29T00:00:00.000Z");
+});
+
+test("what narrows the calls stands there in words, not in the codes of the address", async () => {
+  const gateway = new FakeGateway();
+  gateway.handlers["audit/calls"] = () => ({ calls: [call(1)], unread: 0 });
+  openConsole(gateway, "/audit?decision=auto&label=high&outcome=ok");
+  const chosen = await screen.findByRole("list", { name: "Narrowed by" });
+  for (const words of ["Outcome: Ran", "Decision: Ran by itself", "Label: High"]) {
+    expect(chosen.textContent).toContain(words);
+  }
+});
+
+test("a filter that the gateway refuses ends the counting too", async () => {
+  const gateway = new FakeGateway();
+  gateway.handlers["audit/calls"] = () => Promise.reject(new Error("no such outcome"));
+  gateway.handlers["audit/count"] = () => Promise.reject(new Error("no such outcome"));
+  openConsole(gateway, "/audit?outcome=banana");
+  await screen.findByRole("alert");
+  await waitFor(() => expect(screen.queryByText("Counting…")).toBeNull());
+});
