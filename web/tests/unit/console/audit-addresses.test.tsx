@@ -1,7 +1,9 @@
 // @vitest-environment jsdom
 import { cleanup, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { readCallsView } from "../../../src/features/console/audit/calls-view.ts";
+import { callFilterOf, readCallsView } from "../../../src/features/console/audit/calls-view.ts";
+import { readComparisonView } from "../../../src/features/console/audit/comparison.ts";
+import { filterOf, readView } from "../../../src/features/console/audit/filters.ts";
 import { prepareDocument } from "../ui/document.ts";
 import { call } from "./audited-call.ts";
 import { FakeGateway } from "./fake-gateway.ts";
@@ -16,6 +18,22 @@ test("a time in the address that no clock shows is as if it were not there", () 
   }
   const leap = readCallsView("?from=2028-02-29T00:00:00.000Z&to=2028-02-29T01:00:00.000Z");
   expect(leap.from).toBe("2028-02-29T00:00:00.000Z");
+});
+
+test("a text of the address is never cut through a character, which no message could carry", () => {
+  const ends = (before: number) => encodeURIComponent(`${"x".repeat(before)}😀`);
+  const view = readCallsView(`?text=${ends(199)}&person=${ends(63)}&conversation=${ends(63)}`);
+  expect(callFilterOf(view, 0)).toMatchObject({
+    text: "x".repeat(199),
+    principalId: "x".repeat(63),
+    conversationId: "x".repeat(63),
+  });
+  expect(readCallsView(`?text=${ends(198)}`).text).toBe(`${"x".repeat(198)}😀`);
+  expect(filterOf(readView(`?tool=${ends(127)}&conversation=${ends(63)}`))).toEqual({
+    tool: "x".repeat(127),
+    conversationId: "x".repeat(63),
+  });
+  expect(readComparisonView(`?first=${ends(63)}`).first).toBe("x".repeat(63));
 });
 
 test("what narrows the calls stands there in words, not in the codes of the address", async () => {

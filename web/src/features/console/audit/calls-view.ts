@@ -1,5 +1,6 @@
 import { t } from "../../../language/t.ts";
 import type { CallFilter } from "../../../protocol/generated.ts";
+import { cutText } from "./cut-text.ts";
 
 /** Which calls are shown and how, as written in the address: a view can be bookmarked, saved and sent. An empty text: any. */
 export interface CallsView {
@@ -94,7 +95,7 @@ function isMoment(text: string): boolean {
 
 export function readCallsView(search: string): CallsView {
   const params = new URLSearchParams(search);
-  const read = (name: string) => (params.get(name) ?? "").slice(0, 200);
+  const read = (name: string) => cutText(params.get(name) ?? "", 200);
   const view = Object.fromEntries(Object.keys(EMPTY_VIEW).map((name) => [name, read(name)])) as unknown as CallsView;
   const exact = isMoment(view.from) && isMoment(view.to) && view.from < view.to;
   return {
@@ -123,7 +124,7 @@ export function callFilterOf(view: CallsView, now: number): CallFilter {
   const length = RANGES.find(([range]) => range === view.range)?.[2] ?? 24 * HOUR;
   return {
     ...(view.from === "" ? { since: new Date(now - length).toISOString() } : { since: view.from, until: view.to }),
-    ...(view.person && { principalId: view.person.slice(0, 64) }),
+    ...(view.person && { principalId: cutText(view.person, 64) }),
     ...(view.tool && { tool: view.tool }),
     ...(view.source && { source: view.source }),
     ...(view.outcome && { outcome: view.outcome }),
@@ -132,7 +133,7 @@ export function callFilterOf(view: CallsView, now: number): CallFilter {
     ...(view.label && { label: view.label as NonNullable<CallFilter["label"]> }),
     ...(view.rule && { rule: view.rule }),
     ...(view.policy && { policyVersion: view.policy }),
-    ...(view.conversation && { conversationId: view.conversation.slice(0, 64) }),
+    ...(view.conversation && { conversationId: cutText(view.conversation, 64) }),
     ...(view.text && { text: view.text }),
   };
 }

@@ -1,6 +1,7 @@
 import { t } from "../../../language/t.ts";
 import type { CallDifference, ComparisonFinding, ConversationComparison } from "../../../protocol/generated.ts";
 import type { Tone } from "../../../ui/Tag.tsx";
+import { cutText } from "./cut-text.ts";
 
 /** Which two conversations are compared, as written in the address. An empty text: not chosen yet. */
 export interface ComparisonView {
@@ -11,7 +12,7 @@ export interface ComparisonView {
 export function readComparisonView(search: string): ComparisonView {
   const params = new URLSearchParams(search);
   // An id has at most 64 characters; a longer one would be a malformed request instead of an unknown conversation.
-  const read = (name: string) => (params.get(name) ?? "").trim().slice(0, 64);
+  const read = (name: string) => cutText((params.get(name) ?? "").trim(), 64);
   return { first: read("first"), second: read("second") };
 }
 

@@ -1,5 +1,6 @@
 import { t } from "../../../language/t.ts";
 import type { AuditFilter } from "../../../protocol/generated.ts";
+import { cutText } from "./cut-text.ts";
 
 /** Which entries are shown, as written in the address: a view can be bookmarked and sent. */
 export interface AuditView {
@@ -11,7 +12,7 @@ export interface AuditView {
 
 export function readView(search: string): AuditView {
   const params = new URLSearchParams(search);
-  const read = (name: string) => (params.get(name) ?? "").slice(0, 128);
+  const read = (name: string) => cutText(params.get(name) ?? "", 128);
   return { event: read("event"), tool: read("tool"), outcome: read("outcome"), conversation: read("conversation") };
 }
 
@@ -28,7 +29,7 @@ export function filterOf({ event, tool, outcome, conversation }: AuditView): Aud
     ...(tool && { tool }),
     ...(outcome && { outcome }),
     // An id has at most 64 characters; a longer one would be a malformed request instead of an unknown conversation.
-    ...(conversation && { conversationId: conversation.slice(0, 64) }),
+    ...(conversation && { conversationId: cutText(conversation, 64) }),
   };
   return Object.keys(filter).length === 0 ? undefined : filter;
 }
