@@ -39,6 +39,8 @@ test("an entry is shown in words", () => {
   });
   const unknown = { event: "call:closed", at, outcome: "ok", reason: "ofAnotherBuild", decision: "ofAnotherBuild" };
   expect(summaryOf(unknown)).toMatchObject({ outcome: "Ran, ofAnotherBuild", decision: "ofAnotherBuild" });
+  const denied = { event: "call:closed", at, outcome: "deniedByUser", reason: "denied", decision: "denied" };
+  expect(summaryOf(denied)).toMatchObject({ outcome: "Denied by a person", decision: "Denied" });
   expect(summaryOf({ event: "approval:resolved", at, status: "approved" }).outcome).toBe("approved");
   expect(summaryOf({ event: "console-session:renewed", at }).event).toBe("Confirmed with the passkey");
 });

@@ -109,9 +109,7 @@ function Rows({ calls }: { readonly calls: readonly AuditedCall[] }) {
 function why(call: AuditedCall): string {
   const decision = decisionOf(call);
   const by = call.answer === "approved" || call.answer === "denied" ? call.approverName : undefined;
-  // That a person said no stands there already.
-  const reason =
-    call.outcome === "ok" || (decision !== undefined && call.reason === "denied") ? undefined : reasonOf(call);
+  const reason = call.outcome === "ok" ? undefined : reasonOf(call);
   const words = [by === undefined ? decision : `${decision} (${by})`, reason].filter(Boolean).join(", ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -43,8 +43,14 @@ export function decisionWords(decision: string): string {
   return DECISION_WORDS.get(decision) ?? decision;
 }
 
-export function reasonOf({ reason }: AuditedCall): string | undefined {
-  return reason === undefined ? undefined : reasonWords(reason);
+/** Why it came to nothing, where its outcome does not say so already. */
+export function reasonOf({ outcome, reason }: AuditedCall): string | undefined {
+  return reason === undefined || isSaidBy(outcome, reason) ? undefined : reasonWords(reason);
+}
+
+/** "Denied by a person" leaves nothing for "a person said no" to say. */
+export function isSaidBy(outcome: string, reason: string): boolean {
+  return outcome === "deniedByUser" && reason === "denied";
 }
 
 /** How it ended. What a tool refuses before its start did not fail while it ran. */

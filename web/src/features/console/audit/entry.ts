@@ -1,5 +1,5 @@
 import type { AuditEntry } from "../../../protocol/generated.ts";
-import { decisionWords, reasonWords } from "./call-words.ts";
+import { decisionWords, isSaidBy, reasonWords } from "./call-words.ts";
 import { eventWords } from "./event-words.ts";
 import { OUTCOMES } from "./filters.ts";
 
@@ -25,12 +25,14 @@ export function summarize({ body }: AuditEntry): EntrySummary {
     at: new Date(typeof body.at === "number" ? body.at : 0).toISOString(),
     event: eventWords(event),
     tool: read("tool"),
-    outcome:
-      outcome === undefined
-        ? read("status")
-        : [OUTCOME_WORDS.get(outcome) ?? outcome, ...(reason === undefined ? [] : [reasonWords(reason)])].join(", "),
+    outcome: outcome === undefined ? read("status") : endingWords(outcome, reason),
     decision: decision === undefined ? undefined : decisionWords(decision),
   };
+}
+
+function endingWords(outcome: string, reason: string | undefined): string {
+  const ending = OUTCOME_WORDS.get(outcome) ?? outcome;
+  return reason === undefined || isSaidBy(outcome, reason) ? ending : `${ending}, ${reasonWords(reason)}`;
 }
 
 /** The members of an entry's body as people read them: times as RFC 3339, and nothing where a list is empty. */

@@ -35,3 +35,12 @@ test("heads a conversation by its title, also an older one, and by its id only w
   }
   expect(gateway.asked("audit/call")).toEqual([{ position: 3 }]);
 });
+
+test("says once that a call was denied, though nobody was asked about it again", async () => {
+  const gateway = new FakeGateway();
+  const { answer: _none, ...unasked } = call(1, { outcome: "deniedByUser", decision: "denied", reason: "denied" });
+  gateway.handlers["audit/calls"] = () => ({ calls: [unasked], unread: 0 });
+  openConsole(gateway, "/audit");
+  const row = await screen.findByRole("link", { name: /Denied by a person/ });
+  expect(row.textContent).not.toContain("said no");
+});
