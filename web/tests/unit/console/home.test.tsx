@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, screen, within } from "@testing-library/react";
+import { cleanup, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { prepareDocument } from "../ui/document.ts";
 import { ask, FakeGateway } from "./fake-gateway.ts";
@@ -52,4 +52,31 @@ test("a guest is told of their own calls, and nothing of other people's sessions
   openConsole(gateway, "/");
   expect(await figures()).toEqual(["calls of yours9", "of them did not run3", "of them failed2"]);
   expect(gateway.asked("sessions/list")).toEqual([]);
+});
+
+test("each of a handful of calls that wait is named and leads to its own page, and the rest is counted", async () => {
+  const gateway = new FakeGateway();
+  gateway.questions = [1, 2].map((each) => ask({ id: `apr_${each}`, summary: `Write note ${each}` }));
+  openConsole(gateway, "/");
+  await screen.findByRole("heading", { name: "2 calls wait" });
+  const linksOf = () =>
+    within(screen.getByRole("region", { name: "Approvals" }))
+      .getAllByRole("link")
+      .map((link) => [link.textContent, link.getAttribute("href")]);
+  await waitFor(() =>
+    expect(linksOf()).toEqual([
+      ["Write note 1", "/approvals/apr_1"],
+      ["Write note 2", "/approvals/apr_2"],
+    ]),
+  );
+  cleanup();
+  gateway.questions = [1, 2, 3, 4, 5, 6, 7].map((each) => ask({ id: `apr_${each}`, summary: `Write note ${each}` }));
+  openConsole(gateway, "/");
+  await screen.findByRole("heading", { name: "7 calls wait" });
+  await waitFor(() =>
+    expect(linksOf().slice(4)).toEqual([
+      ["Write note 5", "/approvals/apr_5"],
+      ["and 2 more", "/approvals"],
+    ]),
+  );
 });

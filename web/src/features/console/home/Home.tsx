@@ -2,6 +2,7 @@ import { lazy, Suspense } from "react";
 import { Link } from "wouter";
 import { rich } from "../../../language/rich.ts";
 import { t } from "../../../language/t.ts";
+import type { Approval } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Card } from "../../../ui/Card.tsx";
 import { usePasskeys } from "../account/queries.ts";
@@ -18,6 +19,9 @@ const BrokenGlass = lazy(async () => ({ default: (await import("../approvals/Bro
 const Status = lazy(async () => ({ default: (await import("./Status.tsx")).Status }));
 const Today = lazy(async () => ({ default: (await import("./Today.tsx")).Today }));
 const VisibleText = lazy(async () => ({ default: (await import("../../../ui/VisibleText.tsx")).VisibleText }));
+
+/** Of so many calls that wait each is named; more are for the page of approvals. */
+const NAMED = 5;
 
 /** What a person comes for: what waits, the link to the shell, and the state of session, policy and gateway. */
 export function Home() {
@@ -47,21 +51,7 @@ export function Home() {
               {rich`${asked.length} {question of a server waits|questions of servers wait} on the ${(inner) => <Link href={paths.approvals}>{inner}</Link>}<approvals page>.`}
             </p>
           )}
-          {waiting[0] !== undefined && (
-            <p>
-              <Suspense fallback="…">
-                <VisibleText text={waiting[0].summary} prose />
-              </Suspense>
-            </p>
-          )}
-          <p>
-            <Link
-              className={styles.link}
-              href={waiting[0] === undefined ? paths.approvals : paths.approval(waiting[0].id)}
-            >
-              {waiting.length === 0 ? t`See what was decided` : t`Review it`}
-            </Link>
-          </p>
+          {waiting.length < 2 ? <Single call={waiting[0]} /> : <Several calls={waiting} />}
         </Card>
         <Card as="section" label={t`Shell`}>
           <h2>{t`The shell`}</h2>
@@ -90,5 +80,53 @@ export function Home() {
         <Status session={session} passkeys={passkeys?.length} />
       </Suspense>
     </>
+  );
+}
+
+function Single({ call }: { readonly call: Approval | undefined }) {
+  return (
+    <>
+      {call !== undefined && (
+        <p>
+          <Summary of={call} />
+        </p>
+      )}
+      <p>
+        <Link className={styles.link} href={call === undefined ? paths.approvals : paths.approval(call.id)}>
+          {call === undefined ? t`See what was decided` : t`Review it`}
+        </Link>
+      </p>
+    </>
+  );
+}
+
+/** Each is the link to where it is decided. */
+function Several({ calls }: { readonly calls: readonly Approval[] }) {
+  const rest = calls.length - NAMED;
+  return (
+    <ul className={styles.waiting}>
+      {calls.slice(0, NAMED).map((call) => (
+        <li key={call.id}>
+          <Link className={styles.link} href={paths.approval(call.id)}>
+            <Summary of={call} />
+          </Link>
+        </li>
+      ))}
+      {rest > 0 && (
+        <li>
+          <Link className={styles.link} href={paths.approvals}>
+            {t`and ${rest} more`}
+          </Link>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function Summary({ of: { summary } }: { readonly of: Approval }) {
+  return (
+    <Suspense fallback="…">
+      <VisibleText text={summary} prose fold={false} />
+    </Suspense>
   );
 }
