@@ -7,7 +7,7 @@ import { Bell } from "./bell.ts";
 import { type BranchPoint, branchesAt } from "./branches.ts";
 import { type CommandContext, runCommand } from "./commands.ts";
 import { ConversationIndex, titleFrom } from "./conversation-index.ts";
-import { describeSession } from "./describe-session.ts";
+import { describeAfterLoss, describeSession } from "./describe-session.ts";
 import { HeldGrants } from "./held-grants.ts";
 import { Library } from "./library.ts";
 import { Lookups } from "./lookups.ts";
@@ -102,9 +102,9 @@ export class Workspace {
 
   /** Connect, and show what the address names. Resolves once that is on the screen. */
   async start(): Promise<void> {
-    const client = this.#client;
     this.#stops.push(
-      client.onState(() => this.#publish()),
+      this.#client.onState(() => this.#publish()),
+      describeAfterLoss(this.#client),
       ...this.#opened.listen(),
       this.environment.address.onChange(() => void this.open(this.environment.address.read())),
       onSettingsElsewhere(this.environment, (settings) => {
@@ -112,9 +112,9 @@ export class Workspace {
         this.#publish();
       }),
     );
-    client.start();
+    this.#client.start();
     await this.#attempt(async () => {
-      this.#session = await describeSession(client);
+      this.#session = await describeSession(this.#client);
       await this.#index.loadNewest();
       await this.open(this.environment.address.read());
       await this.#opened.takeUpOthers(this.#session.models);

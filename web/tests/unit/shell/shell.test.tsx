@@ -4,11 +4,13 @@ import { userEvent } from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
 import { Shell } from "../../../src/features/shell/Shell.tsx";
 import type { ToolRequest, ToolResult } from "../../../src/protocol/generated.ts";
+import { ConnectionLost } from "../../../src/protocol/rpc.ts";
+import { now, setClock } from "../../../src/ui/clock.ts";
 import { requirement } from "../../requirement.ts";
 import { largeModel, ok, resultOf, snapshotOf } from "../agent/scripted.ts";
 import { approvalFor } from "./approvals.ts";
 import { conversation, expectAccessible, openShell, prepareShell } from "./open-shell.tsx";
-import { waitingTools } from "./open-workspace.ts";
+import { start, waitingTools } from "./open-workspace.ts";
 import { description, pageOf, ScriptedClient } from "./scripted-client.ts";
 
 prepareShell();
@@ -79,6 +81,34 @@ describe("without a session", () => {
     client.become({ phase: "open" });
     await waitFor(() => expect(screen.queryByText("Too many tabs are open")).toBeNull());
   });
+});
+
+test("a page goes by the time that the gateway says after each loss of the connection", async () => {
+  let aheadMs = 0;
+  const answer = () => ({ ...description, at: new Date(Date.now() + aheadMs).toISOString() });
+  const client = new ScriptedClient({
+    "session/describe": () => (Number.isNaN(aheadMs) ? Promise.reject(new ConnectionLost()) : answer()),
+  });
+  const { workspace } = await start(client);
+  const asked = () => client.paramsOf("session/describe").length;
+  const lose = () => client.become({ phase: "lost", attempt: 1, retryInMs: 250, cause: "unreachable" });
+  const find = () => client.become({ phase: "open" });
+  expect(asked()).toBe(1);
+  aheadMs = 3_600_000;
+  lose();
+  lose();
+  expect(asked()).toBe(1);
+  find();
+  find();
+  expect(asked()).toBe(2);
+  await waitFor(() => expect(now() - Date.now()).toBeGreaterThan(3_500_000));
+  aheadMs = Number.NaN;
+  lose();
+  find();
+  await waitFor(() => expect(asked()).toBe(3));
+  expect(workspace.getState().problem).toBeNull();
+  setClock(new Date().toISOString(), Date.now(), Date.now());
+  workspace.stop();
 });
 
 describe("a conversation", () => {
