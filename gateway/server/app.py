@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -63,6 +64,9 @@ def _routes(parts: ServerParts, rows: Sequence[Row]) -> list[BaseRoute]:
     return routes
 
 
+_OF_SESSIONS: Final = frozenset({Permission.CONSOLE_SESSION, Permission.CONSOLE_READER, Permission.AGENT_SESSION})
+
+
 class _Endpoint:
     """The rows of one path. Runs the checks of a row in their order, then its handler."""
 
@@ -113,7 +117,14 @@ class _Endpoint:
                 return identity
         if row.handler is None:
             return self._refuse_plain_request(row.site, identity)
-        return await row.handler(RequestContext(request, row.site, self._parts, identity, body))
+        answer = await row.handler(RequestContext(request, row.site, self._parts, identity, body))
+        if row.method == "GET" and row.permission in _OF_SESSIONS:
+            # What is read may take as long to find, or wait for what somebody else reads. Where something was changed, how it
+            # went has to be said, and signing out ends the session itself.
+            ended = await access.authorize(request, row.permission)
+            if isinstance(ended, HttpError):
+                return ended
+        return answer
 
     def _refuse_plain_request(self, site: Site, identity: Identity) -> HttpError:
         """Pages ask this way why their socket was refused, for a browser shows them no answer to a handshake."""
