@@ -23,6 +23,7 @@ from gateway.runtime.timing import (
     SNAPSHOT_SECONDS,
     SOCKETS_PER_SESSION,
 )
+from gateway.sandbox.machine_paths import lies_in, overlap
 from gateway.setting_values import (
     DAY,
     File,
@@ -217,12 +218,12 @@ class Settings(BaseSettings):
     def _check_folders(self) -> Self:
         # Not `Path.resolve`, which raises where links lead in a circle.
         state, workspace = Path(os.path.realpath(self.state)), Path(os.path.realpath(self.workspace))
-        if state.is_relative_to(workspace) or workspace.is_relative_to(state):
+        if overlap(state, workspace):
             raise ValueError("`state` and `workspace` must be two folders, neither within the other; tools work in the workspace")
         backups = Path(os.path.realpath(self.backups or self.state))
-        if backups.is_relative_to(workspace) or workspace.is_relative_to(backups):
+        if overlap(backups, workspace):
             raise ValueError("`backups` and `workspace` must be two folders, neither within the other; a backup holds a key")
-        if self.push_key is not None and Path(os.path.realpath(self.push_key)).is_relative_to(workspace):
+        if self.push_key is not None and lies_in(Path(os.path.realpath(self.push_key)), workspace):
             raise ValueError("`push_key` must be outside of `workspace`; tools read what is in there")
         return self
 

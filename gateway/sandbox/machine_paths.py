@@ -30,13 +30,30 @@ RANDOM: Final = ("/dev/random", "/dev/urandom")
 
 def overlap(one: Path, other: Path) -> bool:
     """Whether one of two folders holds the other, or they are the same."""
-    return one.is_relative_to(other) or other.is_relative_to(one)
+    return lies_in(one, other) or lies_in(other, one)
+
+
+def lies_in(inner: Path, outer: Path) -> bool:
+    """Whether `inner` is `outer` or something in it, both without links. Also where the paths do not say so: a mount can show
+    one folder at several places."""
+    if inner.is_relative_to(outer):
+        return True
+    found = _identify(outer)
+    return found is not None and any(_identify(place) == found for place in (inner, *inner.parents))
+
+
+def _identify(place: Path) -> tuple[int, int] | None:
+    try:
+        facts = place.stat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
 
 
 def exposes(private: Path) -> str | None:
     """The part of the machine that every job may read and that `private` lies in; None where it lies apart."""
     real = private.resolve()
-    return next((place for place in PROGRAMS if real.is_relative_to(Path(place).resolve())), None)
+    return next((place for place in PROGRAMS if lies_in(real, Path(place).resolve())), None)
 
 
 def find_overlap(paths: Sequence[Path], private: Sequence[Path]) -> Path | None:

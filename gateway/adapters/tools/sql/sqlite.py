@@ -30,6 +30,7 @@ from gateway.adapters.tools.sql.schema import Reach, SqlColumn, SqlTable, fold
 from gateway.adapters.tools.sql.statements import SqlStatement, StatementKind
 from gateway.core.canonical import Json
 from gateway.core.errors import Misconfigured
+from gateway.sandbox.machine_paths import lies_in
 
 _PROGRAM: Final = Path(__file__).with_name("sqlite_process.py")
 
@@ -170,7 +171,7 @@ _WRITTEN_AS_OPERATORS: Final = frozenset({"->", "->>", "current_date", "current_
 def is_within(path: Path, facts: os.stat_result, private: Path) -> bool:
     """Whether a file is `private`, in that folder, or another name of a file in it."""
     hidden = private.resolve()
-    if path == hidden or hidden in path.parents:
+    if lies_in(path, hidden):
         return True
     if facts.st_nlink < 2:
         return False

@@ -26,7 +26,7 @@ from gateway.core.effects import escape
 from gateway.core.errors import MalformedJson, Misconfigured
 from gateway.core.model import DEFAULT_TOOL_TIMEOUT, ToolSpec
 from gateway.core.vocabulary import Category, Recovery
-from gateway.sandbox.machine_paths import overlap
+from gateway.sandbox.machine_paths import lies_in, overlap
 
 MAX_FILE = 1024 * 1024
 """Bytes of a tool file; a hundred tools are some 50 KB."""
@@ -277,7 +277,7 @@ class _EntryReader:
                     f"would work in a folder with `{escape(kept.name)}` in it, which no tool may change; keep the two apart"
                 )
         # It could put another folder in the place of the workspace, or a link.
-        if folder != settings.folder and settings.folder.is_relative_to(folder):
+        if lies_in(settings.folder, folder) and not lies_in(folder, settings.folder):
             raise Misconfigured("would work in a folder that the workspace lies in; name the workspace, or a folder beside it")
         return folder
 
