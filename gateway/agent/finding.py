@@ -278,8 +278,13 @@ def doubted(wish: str) -> SoughtText | None:
     query = doubtful_query(wish) or record_query(wish)
     apart = "" if query else apart_query(wish)
     # A file of somebody's may have the name, and not say it.
-    others = (f"*{query}*",) if query and query == named_thing(wish) else ()
-    return SoughtText(query or apart, folder_in(wish), wish, others, own=True, apart=apart != "") if query or apart else None
+    others = [f"*{query}*"] if query and query == named_thing(wish) else []
+    if others and " " in query:
+        # A setting is written in one word: "darkMode".
+        others.insert(0, query.replace(" ", ""))
+    return (
+        SoughtText(query or apart, folder_in(wish), wish, tuple(others), own=True, apart=apart != "") if query or apart else None
+    )
 
 
 def sought(wish: str, query: str) -> SoughtText | None:

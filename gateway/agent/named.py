@@ -30,6 +30,14 @@ _CHARGED: Final = re.compile(
 )
 """Somebody's undertaking as well, of two words at least: "who leads project alpha"."""
 
+_SWITCHES: Final = [word for pair in VOCABULARY.switch_words.items() for word in pair]
+_SWITCHED: Final = re.compile(
+    rf"\A(?:is|are) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){{0,2}}) "
+    rf"(?:{any_of([word for word in _SWITCHES if word not in {*VOCABULARY.yes_marks, *VOCABULARY.no_marks}])})[?!.]*\Z",
+    re.IGNORECASE | re.ASCII,
+)
+"""What somebody can switch: "is dark mode on?"."""
+
 _OF_WORLD: Final = frozenset((*VOCABULARY.world_nouns, *VOCABULARY.superlatives, *VOCABULARY.world_verbs))
 _DAYS: Final = (*VOCABULARY.weekdays, *(name for month in VOCABULARY.months for name in month))
 _NO_NAMES: Final = frozenset((*VOCABULARY.phrase_ends, *VOCABULARY.link_words, *VOCABULARY.known_words, *_DAYS))
@@ -62,13 +70,13 @@ def record_query(wish: str) -> str:
 
 def _thing_in(wish: str) -> tuple[str, str]:
     """The name by which a question tells a thing that is somebody's, and the thing, which is empty where it asks who has charge
-    of it; both empty for any other wish."""
+    of it or whether it is on; both empty for any other wish."""
     question = question_in(wish)
     words = words_of(question)
     found = _NAMED.search(question)
     if not is_one_question(words) or not _OF_WORLD.isdisjoint(word.bare for word in words):
         return "", ""
-    planned, charged = _PLANNED.search(question), _CHARGED.search(question)
+    planned, charged = _PLANNED.search(question), _CHARGED.search(question) or _SWITCHED.search(question)
     noun, name = planned.groups() if planned else ("", charged[1] if charged else "")
     if name[:1].islower() and (_NO_NAMES | _WORLD_NAMES).isdisjoint(name.lower().split()):
         return name, noun

@@ -274,6 +274,8 @@ export function doubted(wish: string): SoughtText | null {
   if (query === "") return null;
   // A file of somebody's may have the name, and not say it.
   const others = query === namedThing(wish) ? [`*${query}*`] : [];
+  // A setting is written in one word: "darkMode".
+  if (others.length > 0 && query.includes(" ")) others.unshift(query.replaceAll(" ", ""));
   return { query, folder: folderIn(wish), asked: wish, others, own: true, apart: doubtful === "" };
 }
 

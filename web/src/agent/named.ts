@@ -23,6 +23,14 @@ const CHARGED = new RegExp(
   `^who (?:${anyOf(vocabulary.chargeVerbs)}) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){1,2})[?!.]*$`,
   "i",
 );
+const MARKS: ReadonlySet<string> = new Set([...vocabulary.yesMarks, ...vocabulary.noMarks]);
+const SWITCHES = Object.entries(vocabulary.switchWords).flat();
+/** What somebody can switch: "is dark mode on?". */
+const SWITCHED = new RegExp(
+  "^(?:is|are) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){0,2}) " +
+    `(?:${anyOf(SWITCHES.filter((word) => !MARKS.has(word)))})[?!.]*$`,
+  "i",
+);
 /** Links that join as well what is of the world: "the tower of Pisa", "the film by Nolan". */
 const ONLY_PAPERS: ReadonlySet<string> = new Set(["of", "by"]);
 const OF_WORLD: ReadonlySet<string> = new Set([
@@ -49,14 +57,18 @@ const FIGURES = new RegExp(`[0-9]|\\b(?:${anyOf(DAYS)})\\b`, "i");
 
 /**
  * The name by which a question tells a thing that is somebody's, "Kessler", and the thing, which is empty where it asks who has charge
- * of it; null for any other wish.
+ * of it or whether it is on; null for any other wish.
  */
 function thingIn(wish: string): { readonly name: string; readonly noun: string } | null {
   const question = questionIn(wish);
   const words = wordsOf(question);
   const found = NAMED.exec(question);
   if (!isOneQuestion(words) || words.some(({ bare }) => OF_WORLD.has(bare))) return null;
-  const [, attribute = "", planned = ""] = PLANNED.exec(question) ?? ["", "", CHARGED.exec(question)?.[1]];
+  const [, attribute = "", planned = ""] = PLANNED.exec(question) ?? [
+    "",
+    "",
+    (CHARGED.exec(question) ?? SWITCHED.exec(question))?.[1],
+  ];
   const said = planned.toLowerCase().split(" ");
   const isName = /^[a-z]/.test(planned) && !said.some((word) => NO_NAMES.has(word) || WORLD_NAMES.has(word));
   if (isName) return { name: planned, noun: attribute };
