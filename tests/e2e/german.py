@@ -22,6 +22,8 @@ _SAID = """() => {
     const own = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.data);
     said.push(own.join(" "));
     for (const name of ["aria-label", "title", "placeholder", "alt"]) said.push(element.getAttribute(name) ?? "");
+    // What the styles write in front of a cell on a narrow page; counters and keywords have no quotation marks.
+    said.push(/^"(.*)"$/.exec(getComputedStyle(element, "::before").content)?.[1] ?? "");
   }
   return [...new Set(said.map((text) => text.replace(/\\s+/g, " ").trim()))].filter((text) => text !== "");
 }"""
@@ -38,7 +40,7 @@ def _english() -> list[re.Pattern[str]]:
             words = _HOLE.split(english)
             if german == english or (len(words) > 1 and sum(map(len, words)) < 12):
                 continue
-            patterns.append(re.compile(r"\s*" + ".*".join(re.escape(part.strip()) for part in words) + r"\s*"))
+            patterns.append(re.compile(r"\s*" + ".*".join(re.escape(part.strip()) for part in words) + r"\s*:?\s*"))
     return patterns
 
 
