@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 import { cleanup, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { callFilterOf, readCallsView } from "../../../src/features/console/audit/calls-view.ts";
 import { readComparisonView } from "../../../src/features/console/audit/comparison.ts";
@@ -53,4 +54,26 @@ test("a filter that the gateway refuses ends the counting too", async () => {
   openConsole(gateway, "/audit?outcome=banana");
   await screen.findByRole("alert");
   await waitFor(() => expect(screen.queryByText("Counting…")).toBeNull());
+});
+
+test("while the calls of another filter are counted, the number of the one before is not shown as theirs", async () => {
+  const gateway = new FakeGateway();
+  const times = { since: "2026-11-20T10:00:00.000Z", until: "2026-11-21T11:00:00.000Z", stepMs: 3_600_000 };
+  const counted = { ...times, total: 52, outcomes: [], buckets: [], unread: 0 };
+  gateway.handlers["audit/calls"] = () => ({ calls: [call(1)], unread: 0 });
+  gateway.handlers["audit/count"] = () => counted;
+  openConsole(gateway, "/audit");
+  await screen.findByText("52 calls");
+  let tell = (_: typeof counted) => {};
+  const pending = new Promise<typeof counted>((resolve) => {
+    tell = resolve;
+  });
+  gateway.handlers["audit/count"] = () => pending;
+  await userEvent.selectOptions(screen.getByLabelText("Outcome"), "ok");
+  await screen.findByText("Counting…");
+  expect(screen.queryByText(/52 calls$/)).toBeNull();
+  expect(screen.getByRole("img", { name: /^52 calls over time/ })).toBeDefined();
+  tell({ ...counted, total: 7 });
+  expect(await screen.findByText("Export 7 calls")).toBeDefined();
+  expect(screen.getByText("7 calls")).toBeDefined();
 });

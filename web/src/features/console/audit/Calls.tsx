@@ -30,6 +30,8 @@ export function Calls() {
   const count = useCallCount(view, following);
   const show = (next: CallsView) => navigate(paths.audit + writeCallsView(next));
   const loaded = calls.data?.pages.flatMap((page) => page.calls) ?? [];
+  // The chart of the filter before stays until the next comes, but its number would be read as this filter's.
+  const total = count.isPlaceholderData ? undefined : count.data?.total;
   const unread = calls.data?.pages[0]?.unread ?? 0;
   return (
     <>
@@ -42,8 +44,8 @@ export function Calls() {
       )}
       <div className={styles.bar}>
         <span className="note" role="status">
-          {count.isPending && t`Counting…`}
-          {count.data !== undefined && t`${count.data.total} {call|calls}`}
+          {(count.isPending || count.isPlaceholderData) && t`Counting…`}
+          {total !== undefined && t`${total} {call|calls}`}
         </span>
         <CheckField
           label={t`Group by conversation`}
@@ -81,7 +83,7 @@ export function Calls() {
           </div>
         </>
       )}
-      {count.data !== undefined && count.data.total > 0 && <ExportCalls view={view} total={count.data.total} />}
+      {count.data !== undefined && count.data.total > 0 && <ExportCalls view={view} total={total} />}
       <Sinks />
       <Anchors />
       <SavedViews search={writeCallsView(view)} />

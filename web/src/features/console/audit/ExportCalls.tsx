@@ -19,8 +19,14 @@ type Phase =
   | { readonly kind: "saved"; readonly calls: number; readonly name: string }
   | { readonly kind: "failed"; readonly error: unknown };
 
+interface ExportCallsProps {
+  readonly view: CallsView;
+  /** Not there while it is counted. */
+  readonly total: number | undefined;
+}
+
 /** What is filtered, as a file for another program. It is read to its end before it is kept, so that none is cut off. */
-export function ExportCalls({ view, total }: { readonly view: CallsView; readonly total: number }) {
+export function ExportCalls({ view, total }: ExportCallsProps) {
   const { environment } = useSession();
   const [format, setFormat] = useState("csv");
   const [phase, setPhase] = useState<Phase>({ kind: "idle" });
@@ -29,7 +35,7 @@ export function ExportCalls({ view, total }: { readonly view: CallsView; readonl
   const start = async () => {
     const stop = new AbortController();
     running.current = stop;
-    setPhase({ kind: "reading", done: 0, total });
+    setPhase({ kind: "reading", done: 0, total: total ?? 0 });
     try {
       const path = paths.export(format, callFilterOf(view, now()));
       const file = await readExport(await environment.fetchFile(path, stop.signal), (done, all) =>
@@ -44,7 +50,7 @@ export function ExportCalls({ view, total }: { readonly view: CallsView; readonl
   const calls = (number: number) => t`${number} {call|calls}`;
   return (
     <details className={styles.export}>
-      <summary>{t`Export ${calls(total)}`}</summary>
+      <summary>{total === undefined ? t`Export` : t`Export ${calls(total)}`}</summary>
       <div className="stack">
         <div className={styles.form}>
           <SelectField
