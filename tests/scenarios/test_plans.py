@@ -169,6 +169,21 @@ async def test_case_136_a_plan_that_was_answered_is_not_answered_again(scene: Sc
     assert await refusal(scene, answer) == "not_found"
 
 
+async def test_case_282_a_yes_that_let_something_run_is_never_told_that_nothing_ran(scene: Scene) -> None:
+    for _ in range(6):
+        turn, calls, questions = await ask(scene)
+        opened = await scene.console.call("approvals/get-plan", {"approvalId": questions[0]})
+        told, _ = await asyncio.gather(
+            scene.console.call("approvals/decide-plan", scene.ada.plan_decision(opened)),
+            scene.shell.call("tools/cancel", {"conversationId": turn.conversation_id, "callId": "p2"}),
+            return_exceptions=True,
+        )
+        await outcomes(calls)
+        assert not isinstance(told, BaseException) or scene.effects(turn.conversation_id) == [], told
+        if isinstance(told, dict):
+            assert told["approvals"][0]["status"] == "approved"
+
+
 async def test_case_137_a_label_that_rises_between_two_steps_stops_what_was_approved(tmp_path: Path) -> None:
     async with stage(tmp_path, **LABELLED) as scene:
         turn = await scene.begin()

@@ -194,5 +194,13 @@ class Approvals(SingleApprovals):
         for pending, answer in final:
             if not pending.answered.done():
                 self._hand_over(pending, answer)
-        decided = {pending.approval.id: (await self._conclude(pending, answer)).approval for pending, answer in final}
+        decided: dict[str, Approval] = {}
+        for pending, answer in final:
+            try:
+                decided[pending.approval.id] = (await self._conclude(pending, answer)).approval
+            except Refused:
+                if not decided:
+                    raise
+                # Withdrawn in the same breath. An earlier call runs, so to be told that nothing ran would be wrong.
+                decided[pending.approval.id] = replace(pending.approval, status=ApprovalStatus.CANCELLED)
         return [decided.get(pending.approval.id, pending.approval) for pending in parts]
