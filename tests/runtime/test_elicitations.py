@@ -106,6 +106,19 @@ async def test_another_person_finds_no_such_question(room: Elicitations, stage: 
     asking.cancel()
 
 
+async def test_an_answer_after_the_time_is_refused_although_nobody_has_ended_the_question_yet(
+    room: Elicitations, stage: Stage
+) -> None:
+    asking = asyncio.create_task(call_of(room, await request_of(stage)).ask("Which branch?", FORM))
+    question = await waiting(room, stage)
+    stage.clock.set_wall(room.list(stage.ada.id)[0].expires_at)
+
+    with pytest.raises(Refused, match="no longer open"):
+        await room.answer(stage.console, question, ACCEPT, VALUES)
+    assert resolved(stage) == []
+    asking.cancel()
+
+
 async def test_who_declines_is_not_asked_again_by_the_same_call(room: Elicitations, stage: Stage) -> None:
     call = call_of(room, await request_of(stage))
     asking = asyncio.create_task(call.ask("Which branch?", FORM))
