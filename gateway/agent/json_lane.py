@@ -163,9 +163,8 @@ def _first_call(lane: LaneInput, state: TurnProgress) -> ProposedCall | str | No
         plain := next_page(wish, lane.messages, tools) or names_for(wish, tools) or plain_call(wish, tools, lane.words)
     ) is not None:
         return plain
-    if (shown := reading_of_done(wish, state.closed, tools)) is not None:
-        return shown
-    reading = _reading_again(lane, wish) or call_for_file(wish, tools) or reading_for(wish, tools)
+    done = reading_of_done(wish, state.closed, tools)
+    reading = done or _reading_again(lane, wish) or call_for_file(wish, tools) or reading_for(wish, tools)
     return reading or picked_shown(wish, state.closed, tools) or looking_for(wish, tools)
 
 

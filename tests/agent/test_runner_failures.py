@@ -76,14 +76,19 @@ async def test_an_answer_that_breaks_off_is_asked_for_again() -> None:
 
 
 async def test_what_broke_off_also_outlasts_a_reply_that_cannot_be_read() -> None:
-    async def breaks(_request: ChatRequest) -> AsyncGenerator[ChatDelta]:
-        yield TextDelta('{"answer":"Ro')
-        raise ChatFailure(ChatFailureKind.UNREACHABLE, "the reply broke off")
+    for model, begun, unreadable, read in (
+        (SMALL, '{"answer":"Ro', "neither here nor there", '{"answer":"Rome."}'),
+        (NATIVE, "Ro", "", "Rome."),
+    ):
 
-    scene = stage(breaks, "neither here nor there", '{"answer":"Rome."}')
-    assert await scene.runner().run("capital of Italy?", SMALL) is TurnOutcome.ANSWERED
-    assert scene.events.count(TextDiscardedEvent()) == 1
-    assert said(scene.events) == ["Rome."]
+        async def breaks(_request: ChatRequest, begun: str = begun) -> AsyncGenerator[ChatDelta]:
+            yield TextDelta(begun)
+            raise ChatFailure(ChatFailureKind.UNREACHABLE, "the reply broke off")
+
+        scene = stage(breaks, unreadable, read)
+        assert await scene.runner().run("capital of Italy?", model) is TurnOutcome.ANSWERED
+        assert scene.events.count(TextDiscardedEvent()) == 1
+        assert said(scene.events) == ["Rome."]
 
 
 async def test_what_broke_off_stays_to_be_read_where_asking_again_comes_to_nothing() -> None:

@@ -238,7 +238,7 @@ function inFolder(wish: string): SoughtText | null {
 function ownIn(wish: string): SoughtText | null {
   const own = ownQueries(wish);
   // A month stands in words in few lists of what was paid, and in many other files.
-  const queries = spends(wish) && isMonth(own[0] ?? "") ? [...vocabulary.spendingFiles, ...own] : own;
+  const queries = spends(wish) && own.slice(0, 1).some(isMonth) ? [...vocabulary.spendingFiles, ...own] : own;
   const [query, ...others] = queries;
   const asked = queries.join() === TASKS.join() ? OPEN : wish;
   return query === undefined ? null : { query, folder: folderIn(wish), asked, others, own: true };

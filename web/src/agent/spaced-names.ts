@@ -110,7 +110,10 @@ function joins(before = "", word = ""): boolean {
 
 /** A folder's name that begins after this word, with the slash that says what it is: "what is in Invoices 2026?". */
 function folderAfter(words: readonly string[], at: number): Span[] {
-  const [before, word] = [words[at - 1] ?? "", words[at] ?? ""].map((each) => each.toLowerCase()) as [string, string];
+  const [before, word] = [words[at - 1] ?? "", words[at] as string].map((each) => each.toLowerCase()) as [
+    string,
+    string,
+  ];
   let last = at;
   while (last + 1 < words.length && isPart(words, last + 1) && !STOP.test(words[last] as string)) last += 1;
   const named = words.slice(at + 1, last + 1);

@@ -148,19 +148,22 @@ describe("when things break", () => {
     expect(second.events).toContainEqual({ type: "assistant:said", content: "Two", stopped: true });
   });
 
-  test("what broke off also outlasts a reply that cannot be read", async () => {
-    async function* broken() {
-      yield { kind: "text" as const, text: '{"answer":"Ro' };
-      throw new ChatFailure("unreachable", "cut");
-    }
-    const { runner, events, said } = stage(
-      new ScriptedGateway(),
-      scriptedChat(broken, "neither here nor there", '{"answer":"Rome."}').chat,
-    );
-    await play(runner, "capital of Italy?", smallModel);
-    expect(events.filter(({ type }) => type === "text:discarded")).toHaveLength(1);
-    expect(said()).toEqual(["Rome."]);
-  });
+  test.each([
+    [smallModel, '{"answer":"Ro', "neither here nor there", '{"answer":"Rome."}'],
+    [largeModel, "Ro", "", "Rome."],
+  ] as const)(
+    "what broke off also outlasts a reply that cannot be read, %#",
+    async (model, begun, unreadable, read) => {
+      async function* broken() {
+        yield { kind: "text" as const, text: begun };
+        throw new ChatFailure("unreachable", "cut");
+      }
+      const { runner, events, said } = stage(new ScriptedGateway(), scriptedChat(broken, unreadable, read).chat);
+      await play(runner, "capital of Italy?", model);
+      expect(events.filter(({ type }) => type === "text:discarded")).toHaveLength(1);
+      expect(said()).toEqual(["Rome."]);
+    },
+  );
 
   test("an expired token is replaced", async () => {
     const gateway = new ScriptedGateway();
