@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
+_QUESTION = click.types.StringParamType()
+"""Not the type of other texts: a question that is no UTF-8 is asked as far as it is."""
 
 
 @click.command()
@@ -37,7 +39,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--builtin-tools/--no-builtin-tools", default=None, help="Whether to offer the built-in tools.  [default: without --tools]"
 )
-@click.option("--single", metavar="TEXT", help="Ask this, print the answer, and end.")
+@click.option("--single", type=_QUESTION, metavar="TEXT", help="Ask this, print the answer, and end.")
 @click.option(
     "--output-schema",
     "schema_file",

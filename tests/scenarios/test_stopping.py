@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import InvalidStatus
 
+from gateway.server.listener import REQUESTS_AHEAD
 from tests.harness.person import Person
 from tests.harness.socket import RpcError
 from tests.hostile.raw_socket import connect
@@ -146,15 +147,24 @@ async def test_a_second_signal_ends_the_gateway_although_a_tool_never_returns(tm
         assert "1 calls were running" in scene.gateway.output
 
 
+def web_with_a_large_file(folder: Path) -> Path:
+    """Apps of one empty page each, and a file that no buffer of a connection holds even once."""
+    for app in ("shell", "console", "verifier"):
+        (folder / app / "assets").mkdir(parents=True)
+        (folder / app / "index.html").write_text("<!doctype html><title>Empty</title>", encoding="utf-8")
+    (folder / "console" / "assets" / "large.js").write_bytes(b"/" * (32 << 20))
+    return folder
+
+
 async def test_case_261_a_peer_that_reads_nothing_keeps_no_gateway_from_stopping(tmp_path: Path) -> None:
-    """It needs no session: a page is enough, asked for until the gateway cannot write any more."""
-    gateway = make_gateway(tmp_path)
+    """It needs no session: a page is enough, asked for as often as may be until the gateway cannot write any more."""
+    gateway = make_gateway(tmp_path, COUNTERSIGN_WEB=str(web_with_a_large_file(tmp_path / "web")))
     await gateway.start()
     try:
-        asked = f"GET /enrol HTTP/1.1\r\nHost: console.localhost:{gateway.port}\r\n\r\n".encode()
+        asked = f"GET /assets/large.js HTTP/1.1\r\nHost: console.localhost:{gateway.port}\r\n\r\n".encode()
         peers = [await connect(gateway.port, receive_buffer=4096) for _ in range(3)]
         for reader, writer in peers:
-            writer.write(asked * 4000)
+            writer.write(asked * REQUESTS_AHEAD)
             async with asyncio.timeout(PATIENCE):
                 assert await reader.readuntil(b"\r\n") == b"HTTP/1.1 200 OK\r\n"
         gateway.send(signal.SIGTERM)
