@@ -8,7 +8,7 @@ import pytest
 
 from gateway.adapters.storage.store import open_store
 from tests.cli.audit_command import ORIGIN
-from tests.fakes.signed_history import signed_history
+from tests.fakes.signed_history import append_signed_history
 
 
 @pytest.fixture
@@ -16,6 +16,5 @@ async def state(tmp_path: Path) -> Path:
     """A state folder with a log of every kind of record. A module that needs another one makes its own."""
     directory = tmp_path / "state"
     async with open_store(directory, origin=ORIGIN) as store:
-        for submission in signed_history():
-            await store.ledger.append(*submission)
+        await append_signed_history(store)
     return directory

@@ -16,7 +16,7 @@ from gateway.adapters.storage.sqlite import DATABASE
 from gateway.adapters.storage.store import open_store
 from gateway.cli import countersign
 from gateway.core.errors import GatewayError
-from tests.fakes.signed_history import signed_history
+from tests.fakes.signed_history import append_signed_history
 
 Harm = Callable[[Path], object]
 
@@ -88,8 +88,7 @@ READING = [
 async def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("whole") / "state"
     async with open_store(directory, origin="gateway.example/audit") as store:
-        for submission in signed_history():
-            await store.ledger.append(*submission)
+        await append_signed_history(store)
     return directory
 
 

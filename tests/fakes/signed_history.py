@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from gateway.adapters.storage.store import Store
 from gateway.core.ledger import ApprovalResolved, Entry, PrincipalEnrolled
 from tests.authenticator import Authenticator, Credential, cose_key, encode
 from tests.fakes.history import PASSKEY, History
@@ -38,3 +39,9 @@ def signed_history() -> Sequence[Sequence[Entry]]:
                 return entry
 
     return [[sign(entry) for entry in submission] for submission in History().whole()]
+
+
+async def append_signed_history(store: Store) -> None:
+    """Write it to a log, as it was submitted."""
+    for submission in signed_history():
+        await store.ledger.append(*submission)

@@ -30,7 +30,7 @@ from gateway.core.ledger import (
 )
 from gateway.core.verification import LogFault
 from tests.fakes.history import OPERATOR, PUBLISHED, History
-from tests.fakes.signed_history import signed_history
+from tests.fakes.signed_history import append_signed_history
 
 ORIGIN = "gateway.example/audit"
 STRETCH = 5
@@ -40,8 +40,7 @@ STRETCH = 5
 async def state(tmp_path: Path) -> Path:
     directory = tmp_path / "state"
     async with open_store(directory, origin=ORIGIN) as store:
-        for submission in signed_history():
-            await store.ledger.append(*submission)
+        await append_signed_history(store)
     return directory
 
 

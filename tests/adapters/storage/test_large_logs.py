@@ -24,7 +24,7 @@ from gateway.core.errors import LedgerDamaged, Misconfigured
 from gateway.core.ledger import PolicyLoaded
 from gateway.core.merkle import leaf_hash
 from tests.adapters.storage.conftest import ORIGIN
-from tests.fakes.signed_history import signed_history
+from tests.fakes.signed_history import append_signed_history
 
 SIZE = 34
 
@@ -45,8 +45,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
 async def state(tmp_path: Path) -> Path:
     directory = tmp_path / "state"
     async with open_store(directory, origin=ORIGIN) as store:
-        for submission in signed_history():
-            await store.ledger.append(*submission)
+        await append_signed_history(store)
         store.history.read_all()
     return directory
 
