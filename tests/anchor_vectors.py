@@ -63,7 +63,7 @@ async def _tell_story(folder: Path, witness: Witness, authority: Authority) -> S
     keys = [load_or_make_key(folder, "", fresh=False)]
     note, checkpoint = _newest(folder)
     evidence: list[Evidence] = [
-        cosigner_evidence(note, witness.line(), witness.sign(checkpoint)),
+        cosigner_evidence(note, witness.line(), witness.sign(checkpoint.text())),
         git_evidence(note, "0a" * 20),
     ]
     with hold_state(folder):
@@ -101,14 +101,14 @@ def _forge(evidence: Sequence[Evidence], keys: Sequence[SigningKey], witness: Wi
         yield 1, {"kind": "git", "note": note, "commit": "0b" * 20}
     # A checkpoint that was never in the log, signed by its key and by the witness.
     forged = Checkpoint(ORIGIN, signed.size, bytes(32))
-    yield 0, cosigner_evidence(keys[0].sign(forged.size, forged.root), witness.line(), witness.sign(forged))
-    yield 0, {**cosigned, "signature": other.sign(signed)}
+    yield 0, cosigner_evidence(keys[0].sign(forged.size, forged.root), witness.line(), witness.sign(forged.text()))
+    yield 0, {**cosigned, "signature": other.sign(signed.text())}
     yield 0, {**cosigned, "key": other.line()}
     yield 0, {**cosigned, "key": keys[0].verification_key.line()}
-    yield 0, {**cosigned, "signature": witness.sign(signed, at=(1 << 64) - 1)}
+    yield 0, {**cosigned, "signature": witness.sign(signed.text(), at=(1 << 64) - 1)}
     yield 0, {**cosigned, "signature": f"{cosigned['signature']}\n"}
     # Somebody else's witness: it holds, and shows nothing to whoever trusts another one.
-    yield 0, {**cosigned, "key": other.line(), "signature": other.sign(signed)}
+    yield 0, {**cosigned, "key": other.line(), "signature": other.sign(signed.text())}
     yield 1, {"kind": "git", "note": cosigned["note"], "commit": "0B" * 20}
     yield 1, {"kind": "git", "note": cosigned["note"], "commit": "0b" * 32}
     yield 1, {"kind": "file", "note": cosigned["note"], "path": "/mnt/worm"}

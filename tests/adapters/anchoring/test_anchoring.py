@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 from base64 import b64decode
 from collections.abc import Callable, Sequence
@@ -16,12 +17,13 @@ from gateway.adapters.anchoring.anchorer import GONE, UNFORESEEN, anchoring
 from gateway.adapters.anchoring.file import FileKeeper
 from gateway.adapters.anchoring.places import AnchorDown, AnchorFile, AnchorPlace, SignedCheckpoint
 from gateway.adapters.anchoring.settings import read_anchors
-from gateway.core.checkpoint import Checkpoint, SigningKey
+from gateway.core.checkpoint import SigningKey
+from gateway.core.cosigner import ask_cosigner
 from gateway.core.errors import Misconfigured
 from gateway.core.merkle import consistency_proof, root_of
 from tests.harness.authority import Authority
 from tests.harness.process import free_port
-from tests.harness.witness import Witness, is_consistent
+from tests.harness.witness import Refused, Witness, is_consistent
 
 KEY = SigningKey("gateway.example/audit", bytes(32))
 HASHES = [sha256(b"%d" % number).digest() for number in range(40)]
@@ -73,11 +75,11 @@ def make_repository(path: Path) -> Path:
 
 @pytest.mark.parametrize("size", range(1, 41))
 def test_a_consistency_proof_shows_every_earlier_tree_and_no_other(size: int) -> None:
-    new = Checkpoint("x", size, root_of(HASHES[:size]))
+    new = (size, root_of(HASHES[:size]))
     for old in range(1, size + 1):
         proof = consistency_proof(HASHES[:size], old)
-        assert is_consistent(Checkpoint("x", old, root_of(HASHES[:old])), new, proof)
-        assert not is_consistent(Checkpoint("x", old, sha256(b"other").digest()), new, proof)
+        assert is_consistent((old, root_of(HASHES[:old])), new, proof)
+        assert not is_consistent((old, sha256(b"other").digest()), new, proof)
 
 
 async def test_a_file_gets_each_checkpoint_once(tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ async def test_a_git_repository_gets_a_commit_on_top_of_the_one_before(tmp_path:
 
 
 async def test_a_witness_signs_what_goes_on_from_what_it_signed(tmp_path: Path) -> None:
-    log, witness = Log(tmp_path), Witness(KEY.verification_key)
+    log, witness = Log(tmp_path), Witness(KEY.verification_key.line())
     table = {"kind": "cosigner", "url": witness.url, "key": witness.line()}
     place = await log.follow(table, lambda place: bool(place.fault))
     assert place.fault == "it cannot be reached"
@@ -161,15 +163,41 @@ async def test_a_witness_signs_what_goes_on_from_what_it_signed(tmp_path: Path) 
 
 
 async def test_a_witness_may_send_its_signature_in_pieces(tmp_path: Path) -> None:
-    log, witness = Log(tmp_path), Witness(KEY.verification_key, in_pieces=True)
+    log, witness = Log(tmp_path), Witness(KEY.verification_key.line(), in_pieces=True)
     async with witness.there():
         table = {"kind": "cosigner", "url": witness.url, "key": witness.line()}
         place = await log.follow(table, lambda place: place.size == 7 or bool(place.fault))
         assert (place.size, place.fault) == (7, "")
 
 
+@pytest.mark.parametrize(
+    ("status", "old", "new"),
+    [
+        (400, rb"\Aold 0", b"old 00"),
+        (400, rb"\Aold 0", b"old 8"),
+        (400, rb"\Aold 0", b"old 0\r"),
+        (400, rb"\Aold 0", b"old 0\n" + b"A" * 43),
+        (400, rb"\Aold 0", b"old 0\n" + b"\n".join([b"A" * 43 + b"="] * 64)),
+        (400, rb"\n\Z", b""),
+        (400, rb"\n\n", b"\n"),
+        (403, rb"\n7\n", b"\n6\n"),
+        (404, rb"gateway.example/audit", b"other.example/audit"),
+        (409, rb"\Aold 0", b"old 3"),
+        (422, rb"\Aold 0", b"old 0\n" + b"A" * 43 + b"="),
+    ],
+)
+def test_the_witness_of_these_tests_refuses_what_its_text_does(status: int, old: bytes, new: bytes) -> None:
+    asked = ask_cosigner(0, (), checkpoint_of(7).note)
+    changed, times = re.subn(old, new, asked, count=1)
+    witness = Witness(KEY.verification_key.line())
+    with pytest.raises(Refused) as refused:
+        witness.judge(changed)
+    assert (times, refused.value.status) == (1, status)
+    assert witness.judge(asked).startswith("— witness.example/w1 ")
+
+
 async def test_a_witness_signs_no_other_history_and_its_refusal_is_said(tmp_path: Path) -> None:
-    log, witness = Log(tmp_path), Witness(KEY.verification_key)
+    log, witness = Log(tmp_path), Witness(KEY.verification_key.line())
     table = {"kind": "cosigner", "url": witness.url, "key": witness.line()}
     async with witness.there():
         await log.follow(table, lambda place: place.size == 7)
@@ -215,7 +243,7 @@ async def test_a_checkpoint_that_was_cut_off_in_a_file_is_left_by_itself(tmp_pat
 
 @pytest.mark.parametrize("signed", ["by another key", "under another name"])
 async def test_a_signature_that_is_not_the_witnesss_counts_for_nothing(tmp_path: Path, signed: str) -> None:
-    log, witness, other = Log(tmp_path), Witness(KEY.verification_key), Witness()
+    log, witness, other = Log(tmp_path), Witness(KEY.verification_key.line()), Witness()
     key = witness.line()
     if signed == "by another key":
         witness.signing = other.key
