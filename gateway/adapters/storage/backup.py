@@ -10,17 +10,21 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, cast
 
+from sqlalchemy.exc import DBAPIError
+
+from gateway.adapters.storage.anchored import AnchoredNote
 from gateway.adapters.storage.checks import checking, require_whole_pages
 from gateway.adapters.storage.erasure_journal import JOURNAL, join_journals, read_journal
 from gateway.adapters.storage.inspection import examine, open_stored_log
 from gateway.adapters.storage.keys import NEXT, PUBLIC, ROTATIONS, SECRET
 from gateway.adapters.storage.loss import Loss, assess, go_on, load_key, load_keys, remove_database, set_aside
+from gateway.adapters.storage.readable import explain
 from gateway.adapters.storage.sqlite import DATABASE, choose_driver, copy_online, require_database
 from gateway.core.errors import GatewayError, LedgerDamaged, LedgerUnavailable, Misconfigured
 from gateway.core.verification import LogReport
@@ -91,8 +95,9 @@ def require_backup(file: Path) -> None:
             archive.getmember(name)
 
 
-def restore(file: Path, folder: Path, at: int, stamp: str) -> Restored:
-    """Put a backup in place of what a held state folder has. `at` is the time now, `stamp` names what is set aside.
+def restore(file: Path, folder: Path, at: int, stamp: str, anchored: Sequence[AnchoredNote] = ()) -> Restored:
+    """Put a backup in place of what a held state folder has. `at` is the time now, `stamp` names what is set aside; `anchored` is
+    what lies elsewhere of the log.
 
     Raises GatewayError, before anything is changed, for a file that is no sound backup of this log.
     """
@@ -110,7 +115,7 @@ def restore(file: Path, folder: Path, at: int, stamp: str) -> Restored:
         remove_database(folder)
         join_journals(folder, work)
         (work / DATABASE).replace(folder / DATABASE)
-    loss = assess(folder)
+    loss = assess(folder, anchored=anchored)
     return Restored(report, loss, None if loss is None else go_on(folder, loss, at), aside)
 
 
@@ -132,6 +137,9 @@ def _copy_database(source: Path, target: Path, on_progress: OnProgress) -> None:
         copy_online(source, target, on_progress)
     except choose_driver().Error as error:
         raise LedgerUnavailable(f"the database cannot be copied: {error}") from None
+    except DBAPIError as error:
+        # Of the first read, before anything is copied.
+        raise explain(error) from None
 
 
 def _verify(work: Path) -> LogReport:

@@ -35,7 +35,7 @@ from gateway.adapters.storage.mark import MARK, read_mark
 from gateway.adapters.storage.migration import HEAD, IDENTIFIED, current_revision
 from gateway.adapters.storage.readable import require_readable
 from gateway.adapters.storage.reader import RECOVER
-from gateway.adapters.storage.sqlite import DATABASE, find_fault, open_for_checking, table_names
+from gateway.adapters.storage.sqlite import DATABASE, describe, find_fault, is_damaged, open_for_checking, table_names
 from gateway.core.checkpoint import Checkpoint, VerificationKey, open_note
 from gateway.core.errors import LedgerDamaged, LedgerUnavailable, Misconfigured
 from gateway.core.merkle import Frontier, grow
@@ -115,10 +115,10 @@ def checking(folder: Path) -> Generator[Connection]:
     try:
         with engine.connect() as connection:
             yield connection
-    except OperationalError as error:
-        raise LedgerUnavailable(f"the database cannot be opened: {error.orig}") from None
     except (DBAPIError, UnicodeDecodeError) as error:
-        cause = error.orig if isinstance(error, DBAPIError) else "text that is no text"
+        cause = describe(error.orig) if isinstance(error, DBAPIError) else "text that is no text"
+        if isinstance(error, OperationalError) and not is_damaged(error.orig or error):
+            raise LedgerUnavailable(f"the database cannot be opened: {cause}") from None
         raise LedgerDamaged(f"`{DATABASE}` is damaged or no database of this gateway: {cause}; {RECOVER}") from None
     finally:
         engine.dispose()

@@ -24,7 +24,7 @@ from gateway.adapters.storage.projections import changes
 from gateway.adapters.storage.projections.audit import ADD_CHECKPOINT, ADD_LEAF, KEEP_FRONTIER
 from gateway.adapters.storage.projections.calls import GROUP_ORDER
 from gateway.adapters.storage.projections.turns import definitions_of, keep_definition
-from gateway.adapters.storage.sqlite import is_busy, is_full
+from gateway.adapters.storage.sqlite import is_busy, is_full, write_at_once
 from gateway.adapters.storage.statements import LEAF, ROWS_AT_ONCE, Change, CompiledStatements, Statement
 from gateway.core.audit import SALT_SIZE, seal
 from gateway.core.checkpoint import SigningKey
@@ -100,9 +100,9 @@ class Committer:
     def commit(self, connection: Connection, batch: Sequence[Sequence[Prepared]]) -> list[Outcome]:
         """Write the submissions of a batch. Whatever failed is in the outcome of the submission that caused it."""
         try:
-            with connection.begin():
+            with write_at_once(connection) as cursor:
                 new = self._find_new_definitions(batch)
-                indices, frontier, note = self._write(connection, batch, new)
+                indices, frontier, note = self._write(cursor, batch, new)
         except Exception as error:  # noqa: BLE001 - whatever failed, the waiting caller must get the error
             if len(batch) > 1 and self._may_be_one_submissions(error):
                 return [outcome for submission in batch for outcome in self.commit(connection, [submission])]
@@ -126,9 +126,8 @@ class Committer:
         }
 
     def _write(
-        self, connection: Connection, batch: Sequence[Sequence[Prepared]], definitions: Mapping[str, PublishedTool]
+        self, cursor: Any, batch: Sequence[Sequence[Prepared]], definitions: Mapping[str, PublishedTool]
     ) -> tuple[list[tuple[int | None, ...]], Frontier, str | None]:
-        cursor = connection.connection.cursor()
         # In the transaction that writes, so that no other gateway can take over in between.
         if cursor.execute(self._read_epoch).fetchone() != (self._epoch,):
             raise LedgerSuperseded("another gateway has taken over this state directory; stop this one")
@@ -239,7 +238,7 @@ class WriteBatch:
     def _run_rows(self, statement: Statement, rows: Sequence[tuple[Any, ...]]) -> int:
         """Gives how many rows of the table changed."""
         done = changed = 0
-        if statement.many is not None:
+        if statement.many is not None and len(rows) > 1:
             for count in ROWS_AT_ONCE:
                 while len(rows) - done >= count:
                     sql = self.statements.many(statement, count)

@@ -30,6 +30,7 @@ from gateway.core.ledger import (
     PasskeyAdded,
     PersonSubject,
     PrincipalEnrolled,
+    PrincipalRemoved,
     RecordsErased,
 )
 from gateway.core.pages import READER
@@ -61,6 +62,7 @@ def plan_erasure(
             conversations = [ConversationSubject(row.id) for row in connection.execute(own)]
             names = Erasable(sorted(_find_names(connection, subject.person_id)))
             return [
+                *_remove_again(connection, subject, reason, at),
                 *(entry for each in conversations for entry in _plan_conversation(connection, each, reason, at, by)),
                 *_entries(subject, names, reason, at, by),
             ]
@@ -88,7 +90,8 @@ def select_conversations_of_call(call_id: str) -> Select[Any]:
 
 def select_due_calls(now: int, limit: int) -> Select[Any, Any]:
     """The closed calls whose content has been kept for long enough, those that are longest due first."""
-    due = t.calls.c.erase_at.is_not(None), t.calls.c.erase_at <= now
+    # A call has its time from its intent on, so that one whose outcome nobody learns has it too.
+    due = t.calls.c.erase_at.is_not(None), t.calls.c.erase_at <= now, t.calls.c.closed_at.is_not(None)
     return select(t.calls.c.conversation_id, t.calls.c.call_id).where(*due).order_by(t.calls.c.erase_at).limit(limit)
 
 
@@ -147,6 +150,13 @@ def _delete_again(
     erased = select(t.leaves.c.position).where(of, _member("event") == RecordsErased.EVENT, _member("callId").is_(None))
     if len(connection.execute(deleted).all()) < 2 and connection.execute(erased.limit(1)).first() is None:
         yield ConversationDeleted(at, subject.conversation_id, conversation.principal_id, reason)
+
+
+def _remove_again(connection: Connection, subject: PersonSubject, reason: ErasureReason, at: int) -> Iterator[PrincipalRemoved]:
+    """Only a removed person is erased, and an older copy of the database has their passkeys still."""
+    theirs = select(t.passkeys.c.credential_id).where(t.passkeys.c.principal_id == subject.person_id).limit(1)
+    if reason is ErasureReason.RESTORED and connection.execute(theirs).first() is not None:
+        yield PrincipalRemoved(at, subject.person_id)
 
 
 def _find_readings(connection: Connection, call: CallSubject) -> Iterator[CallSubject]:

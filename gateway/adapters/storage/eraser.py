@@ -13,7 +13,16 @@ from gateway.adapters.storage.erasure_journal import JOURNAL, note_erasures
 from gateway.adapters.storage.sqlite import DATABASE, scrub
 from gateway.core.checkpoint import SigningKey
 from gateway.core.errors import LedgerUnavailable
-from gateway.core.ledger import ConversationDeleted, ConversationSubject, Entry, ErasureReason, ErasureSubject, RecordsErased
+from gateway.core.ledger import (
+    CallClosed,
+    CallIntended,
+    ConversationDeleted,
+    ConversationSubject,
+    Entry,
+    ErasureReason,
+    ErasureSubject,
+    RecordsErased,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -28,6 +37,9 @@ class Erasure(NamedTuple):
 def erasure_of(entry: Entry) -> Erasure | None:
     """What this entry erases. A conversation may have no records of its own, and its messages are as much to be gone."""
     match entry:
+        case CallIntended() | CallClosed():
+            # Nearly all that is ever written.
+            return None
         case RecordsErased():
             return Erasure(entry.reason, entry.subject)
         case ConversationDeleted(erased=ErasureReason() as reason):

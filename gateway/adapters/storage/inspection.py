@@ -17,13 +17,21 @@ from gateway.adapters.storage.history.places import HISTORY, LeafPlaces, open_pl
 from gateway.adapters.storage.keys import load_verification_key
 from gateway.adapters.storage.projections.audit import read_audit_row, select_leaves
 from gateway.adapters.storage.readable import explain, require_readable, require_some_database
-from gateway.adapters.storage.sqlite import DATABASE, choose_driver, hold_snapshot, open_for_checking, open_for_reading
+from gateway.adapters.storage.sqlite import (
+    DATABASE,
+    FileId,
+    choose_driver,
+    hold_snapshot,
+    identify_file,
+    open_for_checking,
+    open_for_reading,
+)
 from gateway.core.anchors import AnchorTrust, Evidence
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import Checkpoint, VerificationKey, read_note
 from gateway.core.merkle_tiles import TiledTree
 from gateway.core.signed_answers import AnswerCheck
-from gateway.core.verification import LeafRecord, LogFault, LogReport, SnapshotRecord, read_keys, verify
+from gateway.core.verification import LaterRecords, LeafRecord, LogFault, LogReport, SnapshotRecord, read_keys, verify
 from gateway.runtime.ports import AuditQuery, AuditRow, DamagedPolicy, LoadedPolicy, RecordedDecision
 
 
@@ -47,6 +55,7 @@ def examine(
     trust: AnchorTrust | None = None,
     every_signature: bool = False,
     check_answer: AnswerCheck | None = None,
+    later: LaterRecords | None = None,
 ) -> LogReport:
     """Check a log with its own keys, or with one that was kept elsewhere and those that it was handed over to and from.
 
@@ -69,6 +78,7 @@ def examine(
             trust=trust,
             newest_only=newest_only,
             check_answer=check_answer,
+            later=later,
         )
 
     if not every_signature and (report := check(newest_only=True)).sound:
@@ -159,14 +169,18 @@ class StoredLog:
 
 
 class StoredLogReader:
-    """Opens the log of one state directory again and again. Between two times no connection is open; what stays are the
-    statements as they were written for the database, which takes longer than to run most of them. For one thread at a time."""
+    """Opens the log of one state directory again and again. The statements stay as they were written for the database, which
+    takes longer than to run most of them. For one thread at a time."""
 
-    def __init__(self, directory: Path) -> None:
-        """Opens nothing."""
+    def __init__(self, directory: Path, *, stays_open: bool = False) -> None:
+        """Opens nothing. `stays_open`: between two times the connections stay open, outside any transaction, as long as the files
+        are the same: to open them takes as long as to read a receipt. Whoever wants that closes it."""
         self._directory = directory
+        self._stays_open = stays_open
         self._log = open_for_reading(directory / DATABASE)
         self._places = open_for_checking(directory / HISTORY)
+        self._files: tuple[FileId, FileId] | None = None
+        """The two that the open connections are to, and whose tables were looked at."""
 
     @contextmanager
     def open(self) -> Generator[StoredLog]:
@@ -174,17 +188,31 @@ class StoredLogReader:
         LedgerDamaged, and LedgerUnavailable if unreadable."""
         require_some_database(self._directory)
         key = load_verification_key(self._directory)
+        files = identify_file(self._directory / DATABASE), identify_file(self._directory / HISTORY)
+        if files != self._files:
+            # A history that was damaged is made anew under its name while the gateway runs.
+            self.close()
         try:
             with self._log.connect() as connection:
                 hold_snapshot(connection)
-                require_readable(connection)
+                if self._files is None:
+                    require_readable(connection)
                 with open_places(self._directory, connection, self._places) as places:
                     yield StoredLog(key, connection, places)
+                self._files = files
         except (DBAPIError, choose_driver().Error) as error:
+            self.close()
             # The driver's own where it is asked directly.
             raise explain(error) from None
         finally:
-            self._log.dispose()
+            if not self._stays_open:
+                self.close()
+
+    def close(self) -> None:
+        """Close the connections; the next time opens others."""
+        self._files = None
+        self._log.dispose()
+        self._places.dispose()
 
 
 @contextmanager
@@ -192,9 +220,3 @@ def open_stored_log(directory: Path) -> Generator[StoredLog]:
     """The log of a state directory, once, as `StoredLogReader.open` gives it."""
     with StoredLogReader(directory).open() as stored:
         yield stored
-
-
-def verify_stored_log(directory: Path, check_answer: AnswerCheck | None = None) -> LogReport:
-    """Check the log of a state directory with its own key. Raises what `open_stored_log` raises."""
-    with open_stored_log(directory) as stored:
-        return examine(stored, check_answer=check_answer)

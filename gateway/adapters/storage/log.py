@@ -16,7 +16,7 @@ from gateway.adapters.storage.reader import ARow, stored
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import Unverified, VerificationKey, open_note_of
 from gateway.core.errors import Misconfigured
-from gateway.core.ledger import AuditKeyRotated
+from gateway.core.ledger import AuditKeyRotated, RecordsLost
 from gateway.core.merkle import EMPTY_ROOT, Frontier, grow, leaf_hash
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ _LEAVES = select(
 
 # By its word alone: a body that is no JSON any more has to be found by the check, which names it, and not end this query.
 _ROTATIONS = _LEAVES.where(t.leaves.c.body.contains(f'"{AuditKeyRotated.EVENT}"', autoescape=True))
+_LOSSES = _LEAVES.where(t.leaves.c.body.contains(f'"{RecordsLost.EVENT}"', autoescape=True))
 
 _NOTES = select(t.checkpoints.c.note).order_by(t.checkpoints.c.size)
 
@@ -110,6 +111,13 @@ def read_rotations(connection: Connection) -> Iterator[LeafRecord]:
     from gateway.core.verification import LeafRecord
 
     return (leaf for leaf in starmap(LeafRecord, connection.execute(_ROTATIONS)) if _tells(leaf.body, AuditKeyRotated.EVENT))
+
+
+def read_losses(connection: Connection) -> Iterator[LeafRecord]:
+    """The leaves that say that records were lost, in order."""
+    from gateway.core.verification import LeafRecord
+
+    return (leaf for leaf in starmap(LeafRecord, connection.execute(_LOSSES)) if _tells(leaf.body, RecordsLost.EVENT))
 
 
 def _tells(body: bytes, event: str) -> bool:

@@ -16,6 +16,7 @@ import orjson
 from sqlalchemy import Connection, delete, select
 
 from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.anchored import AnchoredNote, find_ahead
 from gateway.adapters.storage.checks import (
     checking,
     identity_of,
@@ -85,8 +86,9 @@ def load_keys(folder: Path) -> Sequence[VerificationKey]:
     return known_keys(folder, load_key(folder).verification_key)
 
 
-def assess(folder: Path, *, discard: bool = False) -> Loss | None:
-    """What is lost in a state folder that is held; None when nothing is. `discard`: the database is given up.
+def assess(folder: Path, *, discard: bool = False, anchored: Sequence[AnchoredNote] = ()) -> Loss | None:
+    """What is lost in a state folder that is held; None when nothing is. `discard`: the database is given up; `anchored` is what
+    lies elsewhere of the log.
 
     Raises GatewayError for damage that can only be given up, or replaced by a backup.
     """
@@ -109,8 +111,15 @@ def assess(folder: Path, *, discard: bool = False) -> Loss | None:
         last_at = _time_of_last(connection)
         changed = _find_changed_payloads(connection)
         identity = identity_of(connection, revision)
+        ahead = find_ahead(connection, keys, anchored)
     reason = None
-    if mark is None:
+    if ahead is not None and (mark is None or ahead.checkpoint.size > mark.checkpoint.size):
+        # More than the mark knows: the folder was put back together with it.
+        mark = Mark("" if mark is None else mark.database, ahead.checkpoint, _moment(folder))
+        reason = LossReason.SHORTER if ahead.checkpoint.size > frontier.size else LossReason.REPLACED
+    elif ahead is not None:
+        reason = LossReason.REPLACED
+    elif mark is None:
         reason = LossReason.UNMARKED if (folder / MARK).exists() or (identity and identity.epoch) else None
     elif identity is not None and identity.id != mark.database:
         reason = LossReason.REPLACED
@@ -121,6 +130,11 @@ def assess(folder: Path, *, discard: bool = False) -> Loss | None:
     if reason is None and changed:
         reason = LossReason.CHANGED
     return None if reason is None else Loss(reason, frontier.size, mark, last_at, changed)
+
+
+def _moment(folder: Path) -> int:
+    """When the newest of the files here was written, in epoch milliseconds."""
+    return int(max(each.stat().st_mtime for each in folder.iterdir() if each.is_file()) * 1000)
 
 
 def _settle(folder: Path, *, discard: bool) -> None:

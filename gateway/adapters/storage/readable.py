@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.migration import HEAD
 from gateway.adapters.storage.reader import RECOVER
-from gateway.adapters.storage.sqlite import DATABASE, is_damaged, require_database, table_names
+from gateway.adapters.storage.sqlite import DATABASE, describe, is_damaged, require_database, table_names
 from gateway.core.errors import LedgerDamaged, LedgerUnavailable, Misconfigured
 
 _REVISION = text("SELECT version_num FROM alembic_version")
@@ -51,5 +51,5 @@ def explain(error: Exception) -> LedgerUnavailable:
     if "malformed JSON" in str(cause):
         return LedgerDamaged(f"a stored record is no JSON any more; `countersign audit verify` names it; {RECOVER}")
     if is_damaged(cause):
-        return LedgerDamaged(f"`{DATABASE}` is damaged or no database of this gateway: {cause}; {RECOVER}")
-    return LedgerUnavailable(f"the database cannot be read: {cause}")
+        return LedgerDamaged(f"`{DATABASE}` is damaged or no database of this gateway: {describe(cause)}; {RECOVER}")
+    return LedgerUnavailable(f"the database cannot be read: {describe(cause)}")

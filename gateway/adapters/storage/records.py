@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from gateway.adapters.storage.erasure_reader import ErasureReader
 from gateway.adapters.storage.projections import EveryReader
 from gateway.adapters.storage.reader import RECOVER, ARow
-from gateway.adapters.storage.sqlite import hold_snapshot, is_damaged
+from gateway.adapters.storage.sqlite import describe, hold_snapshot, is_damaged
 from gateway.core.errors import LedgerDamaged, LedgerUnavailable
 
 READERS: Final = 2
@@ -78,5 +78,5 @@ class SqlRecords(EveryReader, ErasureReader):
 
 def _explain(error: DBAPIError) -> LedgerUnavailable:
     if error.orig is not None and is_damaged(error.orig):
-        return LedgerDamaged(f"the database is damaged: {error.orig}; {RECOVER}")
+        return LedgerDamaged(f"the database is damaged: {describe(error.orig)}; {RECOVER}")
     return LedgerUnavailable("the ledger cannot be read now")

@@ -60,6 +60,12 @@ Place: Final = BigInteger().with_variant(Integer, "sqlite")
 """A leaf's position. SQLite gives a table its row id for a key of type INTEGER only, and an INTEGER there has 64 bits."""
 
 
+STATEMENTS_KEPT: Final = 1_024
+"""Statements that a connection keeps prepared: more than there are. Once it has as many as it keeps, the driver gives up the
+newest for the next, not the oldest: of its usual 128 a migration takes most, and from then on each commit had all of its
+statements parsed and planned anew."""
+
+
 PAGES_AT_ONCE: Final = 2_048
 """Pages copied between two reports of progress: 8 MB."""
 
@@ -89,12 +95,61 @@ def _extract_member(element: JsonMember, compiler: SQLCompiler, **how: Any) -> s
     return f"json_extract({document}, '$.' || {name})"
 
 
+RARE_EVENTS: Final = ("approval:break-glass", "policy:loaded", "policy:published")
+"""Events of the log that pages ask for by name. They are few among millions of others, so they have an index of their own."""
+
+
+class RareEvent(FunctionElement[str]):
+    """`RareEvent(body)`: that one of `RARE_EVENTS` whose name stands in a leaf's body as its event, else NULL.
+
+    It is found in the canonical text, without reading the JSON: each leaf passes here when it is written, and a damaged one too.
+    """
+
+    type = Text()
+    inherit_cache = True
+
+
+@compiles(RareEvent)
+def _find_rare_event(element: RareEvent, compiler: SQLCompiler, **how: Any) -> str:  # pyright: ignore[reportUnusedFunction] - likewise
+    body = compiler.process(element.clauses, **how)
+    return _choose_event(f"position({{}} in {body}) > 0")
+
+
+@compiles(RareEvent, "sqlite")
+def _look_for_rare_event(element: RareEvent, compiler: SQLCompiler, **how: Any) -> str:  # pyright: ignore[reportUnusedFunction] - likewise
+    body = compiler.process(element.clauses, **how)
+    return _choose_event(f"instr({body}, {{}}) > 0")
+
+
+def _choose_event(stands: str) -> str:
+    # The names are in the text and no parameters: SQLite takes an index on an expression only for a query with the same text.
+    cases = " ".join(f"WHEN {stands.format(_member(event))} THEN '{event}'" for event in RARE_EVENTS)
+    return f"(CASE {cases} END)"
+
+
+def _member(event: str) -> str:
+    return f"""'"event":"{event}"'"""
+
+
 def require_database(folder: Path) -> Path:
     """The database of a state folder. Raises Misconfigured where there is none."""
     path = folder / DATABASE
     if not path.is_file():
         raise Misconfigured(f"there is no `{DATABASE}` in `{folder}`; name the gateway's state folder with --state")
     return path
+
+
+FileId = tuple[int, int] | None
+"""Which file it is, whatever its name; None where there is none."""
+
+
+def identify_file(path: Path) -> FileId:
+    """Another one where the file was replaced while somebody had it open."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def choose_driver() -> ModuleType:
@@ -124,7 +179,7 @@ def _create_engine(path: Path, mode: str | None = None) -> Engine:
         url = URL.create("sqlite+pysqlite", database=str(whole))
     else:
         url = URL.create("sqlite+pysqlite", database=f"file:{quote(os.fsencode(whole))}", query={"mode": mode, "uri": "true"})
-    return create_engine(url, module=choose_driver())
+    return create_engine(url, module=choose_driver(), connect_args={"cached_statements": STATEMENTS_KEPT})
 
 
 def open_for_writing(path: Path) -> Engine:
@@ -156,6 +211,22 @@ def open_for_writing(path: Path) -> Engine:
         connection.connection.cursor().execute("BEGIN IMMEDIATE")
 
     return engine
+
+
+@contextmanager
+def write_at_once(connection: Connection) -> Generator[Any]:
+    """A transaction that takes the write lock as it begins, and the driver's cursor in it. By the driver alone: SQLAlchemy's
+    takes each batch longer, and has the driver prepare its COMMIT anew."""
+    cursor = connection.connection.cursor()
+    cursor.execute("BEGIN IMMEDIATE")
+    try:
+        yield cursor
+        cursor.execute("COMMIT")
+    except BaseException:
+        # A full disk may have ended it already.
+        if connection.connection.in_transaction:
+            cursor.execute("ROLLBACK")
+        raise
 
 
 def reserve_log(path: Path) -> None:
@@ -274,6 +345,11 @@ def is_damaged(error: BaseException) -> bool:
     code = getattr(error, "sqlite_errorcode", None)
     # A text that is no UTF-8 is found by the driver itself, which has no code for it.
     return "decode to UTF-8" in str(error) if code is None else code & 0xFF in (SQLITE_CORRUPT, SQLITE_NOTADB)
+
+
+def describe(error: BaseException | None) -> str:
+    """What the driver says, without the text that it could not read: that may be a whole record, and is not for a terminal."""
+    return str(error).partition(" with text ")[0]
 
 
 def hold_snapshot(connection: Connection) -> None:

@@ -17,8 +17,7 @@ from sqlalchemy.sql import visitors
 from sqlalchemy.sql.elements import BindParameter, ClauseElement, ColumnElement
 
 ROWS_AT_ONCE: Final = (64, 32, *range(16, 1, -1))
-"""Numbers of rows that are written in one step: one step for a usual batch, and few enough that the driver, which keeps 128
-statements prepared, keeps all of these."""
+"""Numbers of rows that are written in one step: one step for a usual batch, and few enough that all of these stay prepared."""
 
 LEAF: Final = "leaf"
 """The parameter that the writer fills in: the position that the entry's own leaf gets."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage import checks
+from gateway.adapters.storage.anchored import AnchoredNote, require_anchored
 from gateway.adapters.storage.beginning import make_directory, undone_by_failure, unwritable
 from gateway.adapters.storage.commits import Committer
 from gateway.adapters.storage.eraser import Eraser
@@ -32,6 +33,7 @@ from gateway.adapters.storage.records import SqlRecords
 from gateway.adapters.storage.sqlite import (
     DATABASE,
     WAL,
+    describe,
     dispose,
     open_for_checking,
     open_for_reading,
@@ -57,10 +59,12 @@ class Store:
 
 
 @asynccontextmanager
-async def open_store(directory: Path, *, origin: str, salt: Callable[[int], bytes] = os.urandom) -> AsyncGenerator[Store]:
+async def open_store(
+    directory: Path, *, origin: str, salt: Callable[[int], bytes] = os.urandom, anchored: Sequence[AnchoredNote] = ()
+) -> AsyncGenerator[Store]:
     """Everything durable, while the context lasts. `origin` names a new log, such as `console.example.com/audit`; `salt` gives
-    that many random bytes. A directory that had to be made goes again when the context fails, unless somebody was enrolled, or
-    anything else was done in it.
+    that many random bytes; `anchored` is what lies elsewhere of the log. A directory that had to be made goes again when the
+    context fails, unless somebody was enrolled, or anything else was done in it.
 
     Raises LedgerLocked when another gateway writes there, LedgerDamaged for a database that lost or changed what was recorded,
     Misconfigured for a log that was edited, a missing key, a database of a newer version or an unsafe SQLite, and
@@ -71,6 +75,7 @@ async def open_store(directory: Path, *, origin: str, salt: Callable[[int], byte
         state = held.enter_context(hold_state(directory))
         held.enter_context(undone_by_failure(made))
         frontier = await asyncio.to_thread(checks.check_state, directory, origin)
+        await asyncio.to_thread(require_anchored, directory, anchored)
         path = await asyncio.to_thread(_make_database, directory)
         writing = held.enter_context(dispose(open_for_writing(path)))
         ready = await asyncio.to_thread(make_ready, writing, directory, origin, frontier)
@@ -113,8 +118,8 @@ def make_ready(engine: Engine, directory: Path, origin: str, frontier: Frontier)
     except (DBAPIError, driver.Error) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         if isinstance(cause, driver.OperationalError):
-            raise LedgerUnavailable(f"the database cannot be opened: {cause}") from None
-        raise LedgerDamaged(f"`{DATABASE}` is damaged: {cause}; {RECOVER}") from None
+            raise LedgerUnavailable(f"the database cannot be opened: {describe(cause)}") from None
+        raise LedgerDamaged(f"`{DATABASE}` is damaged: {describe(cause)}; {RECOVER}") from None
     except OSError as error:
         raise unwritable(error) from None
     return ReadyState(key, Committer(engine, key, frontier, epoch), mark)

@@ -9,10 +9,11 @@ from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, 
 
 from gateway.adapters.storage.answer_tables import answers_table
 from gateway.adapters.storage.frontier_tables import frontiers_table
+from gateway.adapters.storage.octets import Octets
 from gateway.adapters.storage.policy_tables import freezes_table, shadows_table
 from gateway.adapters.storage.push_tables import push_devices_table
 from gateway.adapters.storage.setting_tables import setting_changes_table
-from gateway.adapters.storage.sqlite import Place, partial_index
+from gateway.adapters.storage.sqlite import Place, RareEvent, partial_index
 
 metadata = MetaData(
     naming_convention={
@@ -31,12 +32,13 @@ leaves = Table(
     "leaves",
     metadata,
     Column("position", Place, primary_key=True, autoincrement=False),
-    Column("hash", LargeBinary, nullable=False),
+    Column("hash", Octets, nullable=False),
     Column("body", Text, nullable=False),
     # Erasing a payload sets both to NULL; the body keeps SHA-256(salt || payload).
-    Column("salt", LargeBinary),
-    Column("payload", LargeBinary),
+    Column("salt", Octets),
+    Column("payload", Octets),
 )
+Index("ix_leaves_rare_event", RareEvent(leaves.c.body), sqlite_where=RareEvent(leaves.c.body).is_not(None))
 
 checkpoints = Table(
     "checkpoints",
@@ -213,8 +215,7 @@ calls = Table(
     Column("intended", Boolean, nullable=False, server_default=false()),
     # When its content is to be erased; none where it is kept, or erased already.
     Column("erase_at", _Time),
-    # A second column that only grows keeps new entries together: fewer pages for every commit to write. A person's calls are
-    # found by their sessions.
+    # A second column that only grows keeps new entries together: fewer pages to write. A person's are found by their sessions.
     Index(None, "session_id", "request_leaf"),
     Index("ix_calls_erase_at", "erase_at", **partial_index("erase_at IS NOT NULL")),
     Index("ix_calls_open", "request_leaf", **partial_index("closed_at IS NULL")),

@@ -13,13 +13,14 @@ from typing import Any
 import orjson
 import pytest
 from sqlalchemy import Engine, create_engine, insert
+from sqlalchemy.event import listen
 
 from gateway.adapters.storage import tables as log
 from gateway.adapters.storage.history import queries, stored, tables, writing
 from gateway.adapters.storage.history.places import HISTORY
 from gateway.adapters.storage.history.stored import StoredHistory, open_call_history
 from gateway.adapters.storage.history.writing import STRETCH, read_progress
-from gateway.adapters.storage.sqlite import DATABASE, choose_driver, dispose, open_for_reading
+from gateway.adapters.storage.sqlite import DATABASE, choose_driver, dispose, open_for_reading, open_history
 from gateway.adapters.storage.store import open_store
 from gateway.core.call_history import DAY_MS, HOUR_MS, AuditedCall
 from gateway.core.errors import LedgerUnavailable
@@ -281,6 +282,24 @@ async def test_pages_and_counts_are_those_of_looking_at_every_call(
         assert counted.total == len(expected)
         buckets = Counter((call.at - call.at % counted.step_ms, call.traits.outcome) for call in expected)
         assert {(b.at, o): n for b in counted.buckets for o, n in b.outcomes.items()} == buckets, wanted
+
+
+def test_how_far_a_rare_kind_of_call_reaches_back_is_asked_of_its_own_days_alone(tmp_path: Path) -> None:
+    with dispose(open_history(tmp_path / HISTORY)) as engine, engine.connect() as connection:
+        writing.begin(connection)
+        asked: list[tuple[str, Any]] = []
+        listen(engine, "before_cursor_execute", lambda *event: asked.append(event[2:4]))
+        for wanted in (
+            replace(EVER, principal_id="usr_1"),
+            replace(EVER, tool="peek", outcome="cancelled"),
+            replace(EVER, rule="x"),
+        ):
+            queries.page(connection, queries.choose(connection, wanted), None, 100)
+        of_days = [each for each in asked if "FROM days" in each[0]]
+        assert len(of_days) == 3
+        for statement, values in of_days:
+            plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)]
+            assert "SEARCH days USING COVERING INDEX ix_days_kind (kind=? AND at>? AND at<?)" in plan
 
 
 @pytest.mark.parametrize(

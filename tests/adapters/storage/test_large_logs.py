@@ -12,17 +12,19 @@ import pytest
 from sqlalchemy import Connection, Select
 
 from gateway.adapters.storage import checks, commits
+from gateway.adapters.storage.checking import verify_stored_log
 from gateway.adapters.storage.history import stored, writing
 from gateway.adapters.storage.history.places import HISTORY
-from gateway.adapters.storage.inspection import verify_stored_log
 from gateway.adapters.storage.mark import MARK
+from gateway.adapters.storage.projections.audit import select_leaves
 from gateway.adapters.storage.projections.calls import UNFINISHED_CALLS, count_calls_since
-from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_writing
+from gateway.adapters.storage.sqlite import DATABASE, RARE_EVENTS, dispose, open_for_writing
 from gateway.adapters.storage.store import Store, open_store
 from gateway.core import merkle_tiles
 from gateway.core.errors import LedgerDamaged, Misconfigured
 from gateway.core.ledger import PolicyLoaded
 from gateway.core.merkle import leaf_hash
+from gateway.runtime.ports import AuditQuery
 from tests.adapters.storage.conftest import ORIGIN
 from tests.fakes.signed_history import append_signed_history
 
@@ -268,3 +270,27 @@ def test_the_calls_of_a_day_are_counted_by_the_sessions_of_their_person(state: P
 
 def test_a_start_asks_for_running_calls_without_reading_all_that_there_were(state: Path) -> None:
     assert plan_of(state, UNFINISHED_CALLS) == ["SCAN calls USING INDEX ix_calls_open"]
+
+
+@pytest.mark.parametrize("event", RARE_EVENTS)
+@pytest.mark.parametrize("before", [None, 7])
+def test_what_pages_ask_for_by_name_is_found_without_reading_the_log(state: Path, event: str, before: int | None) -> None:
+    (step,) = plan_of(state, select_leaves(AuditQuery(event=event, before=before)))
+    assert step.startswith("SEARCH leaves USING INDEX ix_leaves_rare_event")
+
+
+async def test_an_event_found_by_its_index_is_each_that_has_the_name(state: Path) -> None:
+    async with open_store(state, origin=ORIGIN) as store:
+        await store.ledger.append(PolicyLoaded(1, "one"), PolicyLoaded(2, "two"))
+        everything = await store.records.audit(AuditQuery())
+        loaded = await store.records.audit(AuditQuery(event=PolicyLoaded.EVENT))
+        assert [row.body["policyVersion"] for row in loaded[:2]] == ["two", "one"]
+        assert list(loaded) == [row for row in everything if row.body["event"] == PolicyLoaded.EVENT]
+
+
+async def test_a_leaf_that_only_speaks_of_a_rare_event_is_none(state: Path) -> None:
+    async with open_store(state, origin=ORIGIN) as store:
+        await store.ledger.append(PolicyLoaded(1, '"event":"policy:published"'))
+        assert await store.records.audit(AuditQuery(event="policy:published")) == ()
+        (loaded, *_) = await store.records.audit(AuditQuery(event=PolicyLoaded.EVENT))
+        assert loaded.body["policyVersion"] == '"event":"policy:published"'

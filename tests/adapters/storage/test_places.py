@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -12,9 +13,9 @@ from sqlalchemy import text
 from gateway.adapters.storage import receipts
 from gateway.adapters.storage.history import stored
 from gateway.adapters.storage.history.places import HISTORY
-from gateway.adapters.storage.inspection import open_stored_log
+from gateway.adapters.storage.inspection import StoredLogReader, open_stored_log
 from gateway.adapters.storage.receipts import read_receipt
-from gateway.adapters.storage.sqlite import dispose, open_history
+from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_reading, open_for_writing, open_history, scrub
 from gateway.adapters.storage.store import open_store
 from gateway.core import merkle_tiles
 from gateway.core.canonical import Json
@@ -109,6 +110,41 @@ async def test_a_receipt_is_the_same_whatever_was_written_about_the_log(state: P
     found, written = receipt_of(state)
     assert found == expected
     assert (written > 0) == used
+
+
+def make_anew(state: Path) -> None:
+    """As the gateway does with a history that is damaged."""
+    remove(state)
+    with dispose(open_for_reading(state / DATABASE)) as log, dispose(open_history(state / HISTORY)) as engine:
+        history = stored.StoredHistory(engine, log)
+        history.read_all()
+        history.close()
+
+
+@pytest.mark.parametrize("edit", [nothing, remove, spoil, make_anew, edited("DROP TABLE conversation_leaves")])
+async def test_a_reader_that_stays_open_reads_the_files_that_are_there(state: Path, edit: Edit) -> None:
+    with contextlib.closing(StoredLogReader(state, stays_open=True)) as reader:
+        with reader.open() as seen:
+            expected = read_receipt(seen, *CALL)
+        edit(state)
+        with reader.open() as seen:
+            assert read_receipt(seen, *CALL) == expected
+            written = seen.places.written
+    assert (receipt_of(state)) == (expected, written)
+
+
+async def test_a_reader_that_stays_open_sees_what_is_recorded_later_and_keeps_nothing_in_the_log(state: Path) -> None:
+    with contextlib.closing(StoredLogReader(state, stays_open=True)) as reader:
+        async with open_store(state, origin=ORIGIN) as store:
+            with reader.open() as seen:
+                before = seen.newest_note()
+            await store.ledger.append(PolicyLoaded(1, "c" * 64))
+            with reader.open() as seen:
+                assert seen.newest_note() != before
+            with dispose(open_for_writing(state / DATABASE)) as engine, engine.connect() as connection:
+                assert scrub(connection, state / DATABASE, copy=True)
+            with reader.open() as seen:
+                assert read_receipt(seen, *CALL)
 
 
 async def test_a_receipt_reads_who_is_in_its_call_and_nobody_else(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:

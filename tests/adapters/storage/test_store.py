@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from gateway.adapters.storage import sqlite
-from gateway.adapters.storage.inspection import verify_stored_log
+from gateway.adapters.storage.checking import verify_stored_log
 from gateway.adapters.storage.keys import PUBLIC, SECRET
 from gateway.adapters.storage.sqlite import DATABASE, open_for_reading, open_for_writing
 from gateway.adapters.storage.store import open_store

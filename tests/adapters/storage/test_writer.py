@@ -37,6 +37,9 @@ class Disk:
 
     def _remember(self, connection: Any, _record: object) -> None:
         self._connections.append(connection)
+        # As many as a migration has, and more than a driver keeps prepared by itself.
+        for number in range(200):
+            connection.execute(f"SELECT {number}").fetchall()
 
     def fill(self) -> None:
         """No page more than there are."""
@@ -52,6 +55,16 @@ class Disk:
         """Have `listener` told of each statement, in the writer's thread, as it begins."""
         for connection in self._connections:
             connection.set_trace_callback(listener)
+
+    def count_preparations(self, counted: Callable[[], None]) -> None:
+        """Have `counted` called whenever a statement is prepared: only then does SQLite ask what it may do."""
+
+        def authorise(*_asked: object) -> int:
+            counted()
+            return 0
+
+        for connection in self._connections:
+            connection.set_authorizer(authorise)
 
     def lose_patience(self) -> None:
         """Wait for a lock for a moment only."""
@@ -249,6 +262,20 @@ async def test_every_batch_has_one_checkpoint_and_no_more(kept: Store, tmp_path:
     assert sizes[-1] == 37
     assert len(sizes) < 10
     assert await kept.records.checkpoint() is not None
+
+
+async def test_a_commit_prepares_no_statement_that_was_prepared_before(kept: Store, disk: Disk) -> None:
+    asked: list[None] = []
+    disk.count_preparations(lambda: asked.append(None))
+
+    async def commit(version: str) -> int:
+        before = len(asked)
+        await kept.ledger.append(steps.PolicyLoaded(1, version * 64))
+        return len(asked) - before
+
+    # To be asked at all has SQLite prepare each statement once more.
+    assert await commit("b") > 0
+    assert [await commit("c"), await commit("d")] == [0, 0]
 
 
 @pytest.mark.parametrize("count", [2, 17, 70, 131])

@@ -14,6 +14,7 @@ from gateway.adapters.storage.history.stored import StoredHistory
 from gateway.adapters.storage.sqlite import (
     choose_driver,
     copy_online,
+    describe,
     dispose,
     open_for_reading,
     open_history,
@@ -37,7 +38,7 @@ def open_copied_history(directory: Path) -> Generator[StoredHistory]:
                 history.read_all()
                 yield history
             except DBAPIError as error:
-                raise LedgerUnavailable(f"the log cannot be read: {error.orig}") from None
+                raise LedgerUnavailable(f"the log cannot be read: {describe(error.orig)}") from None
             finally:
                 history.close()
 

@@ -242,18 +242,20 @@ class LeafPlaces:
 @contextmanager
 def open_places(folder: Path, reading: Connection, engine: Engine | None = None) -> Generator[LeafPlaces]:
     """What was written of the log in that folder, which `reading` sees at some moment. Where there is nothing, or it is of
-    another log, of another version or damaged, all of the log is read. Writes nothing. `engine`: one that was used before."""
+    another log, of another version or damaged, all of the log is read. Writes nothing. `engine`: one that was used before,
+    which is left as it is."""
     path = folder / HISTORY
     if not path.is_file() or path.stat().st_size == 0:
         yield LeafPlaces(reading, None, 0)
         return
-    engine = engine or open_for_checking(path)
+    chosen = engine or open_for_checking(path)
     try:
-        with engine.connect() as places:
+        with chosen.connect() as places:
             written = _written(reading, places)
             yield LeafPlaces(reading, places if written else None, written)
     finally:
-        engine.dispose()
+        if engine is None:
+            chosen.dispose()
 
 
 def _written(reading: Connection, places: Connection) -> int:

@@ -28,6 +28,9 @@ COUNTED_FROM: Final = 6 * HOUR_MS
 FEW: Final = 20_000
 """Calls that are sorted for one page rather than looked for in order of time."""
 
+FEW_DAYS: Final = 5 * DAY_MS
+"""Shorter times are looked through as they are counted, longer ones by the kinds that are asked for."""
+
 SHORTEST_ID: Final = 4
 """Characters from which a text is taken for the beginning of an id. A shorter one may be all of an id: agents choose those of
 their calls."""
@@ -211,8 +214,11 @@ def _reach(connection: Connection, chosen: Chosen, until: int, limit: int) -> tu
 def _reach_in(
     connection: Connection, table: Any, step: int, chosen: Chosen, since: int, until: int, limit: int
 ) -> tuple[int, int]:
-    query = select(table.c.at, func.sum(table.c.calls)).join_from(table, t.kinds, t.kinds.c.id == table.c.kind)
-    query = _of_kinds(query, chosen).where(*_between(table, since - since % step, until))
+    query = select(table.c.at, func.sum(table.c.calls)).where(*_between(table, since - since % step, until))
+    if chosen.kinds is not None:
+        # Not joined: SQLite would read all that was counted to look at the kind of each, which is the least for few days only.
+        kind = table.c.kind + literal_column("0") if until - since < FEW_DAYS else table.c.kind
+        query = query.where(kind.in_(select(t.kinds.c.id).where(chosen.kinds)))
     found = 0
     with connection.execute(query.group_by(table.c.at).order_by(table.c.at.desc())) as counted:
         newest = until - until % step

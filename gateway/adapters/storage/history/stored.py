@@ -19,7 +19,7 @@ from gateway.adapters.storage import tables as log
 from gateway.adapters.storage.history import queries
 from gateway.adapters.storage.history.places import HISTORY, index_people
 from gateway.adapters.storage.history.writing import HistoryWriter, begin, fits, read_call, read_progress
-from gateway.adapters.storage.sqlite import dispose, is_damaged, open_history
+from gateway.adapters.storage.sqlite import describe, dispose, is_damaged, open_history
 from gateway.core.call_history import OPEN, AuditedCall, read_rules
 from gateway.core.errors import LedgerUnavailable
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus
@@ -292,7 +292,8 @@ def _explained() -> Generator[None]:
     try:
         yield
     except DBAPIError as error:
-        raise LedgerUnavailable(f"the history of calls cannot be read now: {error.orig}") from None
+        told = f"the history of calls cannot be read now: {describe(error.orig)}"
+        raise LedgerUnavailable(f"{told}; `countersign audit verify` says whether the log is sound") from None
 
 
 def _driver_error(error: BaseException) -> BaseException:

@@ -36,7 +36,7 @@ _this_call = and_(
     t.calls.c.call_id == given("call_id"),
     t.calls.c.request_digest == given("request_digest"),
 )
-_NOT_CLOSED_YET = ("closed_at", "closing_leaf", "erase_at")
+_NOT_CLOSED_YET = ("closed_at", "closing_leaf")
 
 OPEN_CALL = insertion(t.calls, leaf="request_leaf", without=_NOT_CLOSED_YET, grouped=True)
 """A call's first entry. A second one with the same id breaks the key and is refused."""
@@ -66,7 +66,7 @@ RUN_APPROVED_CALL = Statement(
         t.calls.c.state == CallState.AWAITING_APPROVAL.value,
         t.calls.c.approval_id == given("approval_id"),
     )
-    .values(state=CallState.RUNNING.value, intended=true()),
+    .values(state=CallState.RUNNING.value, intended=true(), erase_at=bindparam("erase_at")),
     refusal=_CANNOT_USE,
     grouped=True,
 )
@@ -157,7 +157,13 @@ def change_calls(entry: CallEntry) -> Sequence[Change]:
             assert_never(entry)
 
 
-def open_call(request: ToolRequest, state: CallState, approval_id: str | None = None, statement: Statement = OPEN_CALL) -> Change:
+def open_call(
+    request: ToolRequest,
+    state: CallState,
+    approval_id: str | None = None,
+    statement: Statement = OPEN_CALL,
+    erase_at: int | None = None,
+) -> Change:
     """The first row of a call."""
     values = {
         "conversation_id": request.conversation_id,
@@ -171,6 +177,7 @@ def open_call(request: ToolRequest, state: CallState, approval_id: str | None = 
         "intended": state is CallState.RUNNING,
         "approval_id": approval_id,
         "received_at": request.received_at,
+        "erase_at": erase_at,
     }
     return Change(statement, values, _key(request))
 
@@ -179,11 +186,12 @@ def _intend(entry: CallIntended) -> Sequence[Change]:
     request = entry.request
     counted = change_counts(entry.reserved, _key(request)) if entry.reserved else ()
     if entry.approval_id is None:
-        opened = open_call(request, CallState.RUNNING)
+        opened = open_call(request, CallState.RUNNING, erase_at=entry.erase_at)
         return (opened, *counted) if entry.grant_id is None else (opened, _use_grant(entry, entry.grant_id), *counted)
+    run = {**_of_call(request), "of_approval_id": entry.approval_id, "erase_at": entry.erase_at}
     approved = (
         Change(USE_APPROVAL, {"of_approval_id": entry.approval_id, "used_at": entry.at}, _key(request)),
-        Change(RUN_APPROVED_CALL, {**_of_call(request), "of_approval_id": entry.approval_id}, _key(request)),
+        Change(RUN_APPROVED_CALL, run, _key(request)),
         *counted,
     )
     return approved if entry.grant_id is None else (*approved, _use_grant(entry, entry.grant_id))

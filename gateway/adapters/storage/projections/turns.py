@@ -83,7 +83,7 @@ def _keep_snapshot(snapshot: Snapshot) -> Sequence[Change]:
 
 def definitions_of(entry: object) -> Sequence[PublishedTool]:
     """The tools whose definitions have to be on record with an entry, since it only names them."""
-    return entry.snapshot.tools if isinstance(entry, TurnBegun | SnapshotIssued) else ()
+    return entry.snapshot.tools if isinstance(entry, (TurnBegun, SnapshotIssued)) else ()
 
 
 def keep_definition(tool: PublishedTool) -> Change:
