@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from opentelemetry.proto_json.trace.v1.trace import Span, Status
 
+from tests.harness.otlp import answer, read_request, values_of
 from tests.harness.process import free_port
 from tests.harness.witness import Witness
 from tests.scenarios.staging import stage
@@ -27,11 +29,12 @@ PATIENCE = 30.0
 
 @dataclass
 class Collector:
-    """An OpenTelemetry collector and a syslog server, as far as a sender sees them. They can be away."""
+    """A collector that reads with OpenTelemetry's own package, and a syslog server. They can be away."""
 
     port: int = field(default_factory=free_port)
     syslog_port: int = field(default_factory=free_port)
-    requests: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
+    requests: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    refused: list[str] = field(default_factory=list[str])
     messages: list[str] = field(default_factory=list[str])
     came: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -51,9 +54,16 @@ class Collector:
 
     async def _take(self, request: web.Request) -> web.Response:
         assert request.headers["x-key"] == "secret"
-        self.requests.setdefault(request.match_info["signal"], []).append(await request.json())
-        self.came.set()
-        return web.json_response({})
+        signal = request.match_info["signal"]
+        try:
+            read = read_request(signal, await request.read())
+        except (AssertionError, TypeError, ValueError) as error:
+            self.refused.append(f"{signal}: {error}")
+            raise web.HTTPBadRequest from error
+        finally:
+            self.came.set()
+        self.requests.setdefault(signal, []).append(read)
+        return web.Response(text=answer(signal), content_type="application/json")
 
     async def _listen(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -64,18 +74,19 @@ class Collector:
         except (asyncio.IncompleteReadError, OSError):
             writer.close()
 
-    def items(self, signal: str, *path: str) -> list[dict[str, Any]]:
+    def items(self, signal: str, *path: str) -> list[Any]:
         outer, inner, name = path
+        assert not self.refused
         return [
             item
             for request in self.requests.get(signal, [])
-            for resource in request[outer]
-            for scope in resource[inner]
-            for item in scope[name]
+            for resource in getattr(request, outer)
+            for scope in getattr(resource, inner)
+            for item in getattr(scope, name)
         ]
 
     def logged(self) -> list[dict[str, Any]]:
-        return [json.loads(each["body"]["stringValue"]) for each in self.items("logs", "resourceLogs", "scopeLogs", "logRecords")]
+        return [json.loads(each.body.string_value) for each in self.items("logs", "resource_logs", "scope_logs", "log_records")]
 
     def spoken(self) -> list[dict[str, Any]]:
         return [json.loads(message[message.index("{") :]) for message in self.messages]
@@ -148,7 +159,11 @@ async def test_what_a_sink_missed_while_it_was_down_comes_when_it_is_back(tmp_pa
         for leaf in leaves[: len(by_index)]:
             assert (by_index[leaf["index"]]["hash"], by_index[leaf["index"]]["body"]) == (leaf["hash"], leaf["body"])
         assert "very secret milk" not in json.dumps(shipped)
-    assert "very secret milk" not in json.dumps(collector.requests)
+    assert "very secret milk" not in repr(collector.requests)
+    logs = collector.items("logs", "resource_logs", "scope_logs", "log_records")
+    assert [values_of(each.attributes)["log.record.uid"] for each in logs] == [each["key"] for each in collector.logged()]
+    senders = [each.resource for request in collector.requests["logs"] for each in request.resource_logs]
+    assert {values_of(each.attributes)["service.name"] for each in senders} == {"countersign"}
     header = collector.messages[0].partition("{")[0]
     assert re.fullmatch(r'<109>1 \S+Z \S+ countersign \d+ \S+ \[record@32473 index="0" hash="[0-9a-f]{64}"\] ', header)
 
@@ -158,18 +173,18 @@ def closed(call_id: str, records: list[dict[str, Any]]) -> bool:
     return any((each["body"]["event"], each["body"].get("callId")) == ("call:closed", call_id) for each in records)
 
 
-def spans_of(collector: Collector) -> dict[str, dict[str, str]]:
+def spans_of(collector: Collector) -> dict[str, dict[str, Any]]:
     """The attributes of each span by its call."""
-    spans = collector.items("traces", "resourceSpans", "scopeSpans", "spans")
-    attributes = [{each["key"]: each["value"].get("stringValue", "") for each in span["attributes"]} for span in spans]
+    spans = collector.items("traces", "resource_spans", "scope_spans", "spans")
+    attributes = [values_of(span.attributes) for span in spans]
     for span, told in zip(spans, attributes, strict=True):
-        assert (span["name"], told["gen_ai.operation.name"]) == (f"execute_tool {told['gen_ai.tool.name']}", "execute_tool")
-        assert (len(span["traceId"]), len(span["spanId"])) == (32, 16)
+        assert (span.name, told["gen_ai.operation.name"]) == (f"execute_tool {told['gen_ai.tool.name']}", "execute_tool")
+        assert (len(span.trace_id), len(span.span_id), span.kind) == (16, 8, Span.SpanKind.SPAN_KIND_INTERNAL)
+        assert 0 < span.start_time_unix_nano <= span.end_time_unix_nano
+        assert span.status.code == Status.StatusCode.STATUS_CODE_OK
         assert not any(name.startswith("gen_ai.tool.call.") and name != "gen_ai.tool.call.id" for name in told)
-    points = [
-        point
-        for metric in collector.items("metrics", "resourceMetrics", "scopeMetrics", "metrics")
-        for point in metric["histogram"]["dataPoints"]
-    ]
-    assert all(int(point["count"]) == sum(map(int, point["bucketCounts"])) for point in points)
-    return {told["gen_ai.tool.call.id"]: told for told in attributes}
+    metrics = collector.items("metrics", "resource_metrics", "scope_metrics", "metrics")
+    for point in (point for metric in metrics for point in metric.histogram.data_points):
+        assert point.count == sum(point.bucket_counts)
+        assert len(point.bucket_counts) == len(point.explicit_bounds) + 1
+    return {str(told["gen_ai.tool.call.id"]): told for told in attributes}

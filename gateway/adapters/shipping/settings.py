@@ -44,6 +44,9 @@ class SyslogSink(_SinkTable):
     port: int = Field(6514, ge=1, le=65535)
     tls: bool = True
     ca: Path | None = Field(default=None, description="certificates to trust, in PEM; the system's when unset")
+    certificate: Path | None = Field(
+        default=None, description="what this gateway shows to a server that asks, in PEM, with its key in the same file"
+    )
 
 
 class OtlpSink(_SinkTable):

@@ -65,7 +65,7 @@ class SyslogWriter:
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         wanted = self._settings
-        context = ssl.create_default_context(cafile=wanted.ca) if wanted.tls else None
+        context = _secure(wanted) if wanted.tls else None
         self._streams = await asyncio.open_connection(wanted.host, wanted.port, ssl=context)
         self._sent = 0
         return self._streams
@@ -78,6 +78,14 @@ class SyslogWriter:
         data = f'[record@32473 index="{record.row.index}" hash="{record.row.hash}"] '
         message = header.encode() + data.encode() + record.line()
         return b"%d %b" % (len(message), message)
+
+
+def _secure(wanted: SyslogSink) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=wanted.ca)
+    if wanted.certificate is not None:
+        # Without a password OpenSSL would ask for one on the terminal.
+        context.load_cert_chain(wanted.certificate, password="")
+    return context
 
 
 def _describe(error: Exception) -> str:

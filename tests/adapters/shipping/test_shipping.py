@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
 
 from gateway.adapters.shipping import shipper
 from gateway.adapters.shipping.file import FileWriter
@@ -20,6 +22,7 @@ from gateway.adapters.shipping.settings import NamedSink, read_sinks
 from gateway.adapters.shipping.syslog import SyslogWriter
 from gateway.core.errors import LedgerUnavailable, Misconfigured
 from gateway.runtime.ports import AuditRow
+from tests.harness.log_receiver import certify
 
 PATIENCE = 10.0
 
@@ -136,6 +139,17 @@ async def test_a_connection_that_was_reset_is_told_and_let_go_of(monkeypatch: py
         with pytest.raises(SinkDown, match="it closed the connection"):
             await writer.send([])
         assert opened == times
+
+
+async def test_a_certificate_whose_key_takes_a_password_is_said_and_nobody_is_asked_for_it(tmp_path: Path) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret"))
+    made = certify(tmp_path / "mine.pem").certificate.public_bytes(Encoding.PEM)
+    (tmp_path / "mine.pem").write_bytes(made + secret)
+    table = {"kind": "syslog", "host": "127.0.0.1", "port": 1, "certificate": str(tmp_path / "mine.pem")}
+    (sink,) = read_sinks({"siem": table})
+    with pytest.raises(SinkDown, match="TLS failed"):
+        await SyslogWriter(sink.settings).send([])  # pyright: ignore[reportArgumentType] - it is one of syslog
 
 
 async def test_a_line_that_was_cut_off_stays_by_itself(tmp_path: Path) -> None:
