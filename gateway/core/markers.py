@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.core.value_types import quick
+
 _FREQUENT: Final = b" \n,etaoinsrhldcum"
 """The most frequent characters of prose. Capitals, digits and signs, of which credentials have more, are not among them."""
 
@@ -23,6 +25,7 @@ class Marker:
     rarest: str
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class MarkedText:
     """A text with its rare part, in which markers are looked for."""

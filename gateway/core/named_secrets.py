@@ -45,7 +45,7 @@ def _name(word: str, *, before: str = "", rest: str = "", strong: bool) -> _Name
 _START = r"(?:^|[^a-z])"
 _OF_KEYS = (
     r"(?:api|access|secret|private|encryption|enc|aes|hmac|jwt|cipher|signing|master|shared|account|storage|recovery|webhook|auth"
-    r"|deploy)[ _-]?"
+    r"|deploy|subscription|functions)[ _-]?"
 )
 _OF_TOKENS = r"(?:access|auth|refresh|session|bearer|id|api|vault|private|deploy|bot|security)[ _-]?"
 PASSWORDS: Final = (
@@ -216,7 +216,18 @@ def find_words(text: str, lowered: MarkedText) -> list[int]:
     """Where words stand that names of credentials have in them, in order. `lowered` is the text in lower case."""
     # A few letters become two, and places would not be those of the text any more.
     marked = lowered if len(lowered.text) == len(text) else mark_text(text.translate(_ASCII_LOWER))
-    return sorted(place for marker in _WORDS if marker.rare in marked.rare for place in _find_all(marked.text, marker.word))
+    low, rare = marked.text, marked.rare
+    places: list[int] = []
+    # Written out, for every result comes through here, and most hold none of these words.
+    for marker in _WORDS:
+        if marker.rare in rare:
+            word = marker.word
+            place = low.find(word)
+            while place >= 0:
+                places.append(place)
+                place = low.find(word, place + len(word))
+    places.sort()
+    return places
 
 
 def find_named(text: str, places: Iterable[int]) -> Iterator[tuple[int, int]]:
@@ -263,13 +274,6 @@ def _find_value(text: str, place: int) -> tuple[int, int] | None:
         if after is not None and after.lastindex is not None:
             return after.span(after.lastindex)
     return None
-
-
-def _find_all(text: str, word: str) -> Iterator[int]:
-    place = text.find(word)
-    while place >= 0:
-        yield place
-        place = text.find(word, place + len(word))
 
 
 _AS_ZERO: Final = dict.fromkeys(map(ord, "123456789"), "0")

@@ -16,8 +16,9 @@ from enum import StrEnum
 from typing import cast
 
 from gateway.core.canonical import MAX_DEPTH, Json, canonical_bytes
+from gateway.core.context_secrets import CONTEXTS, EMPTY_HEADER, member_kind
 from gateway.core.credential_columns import find_columns
-from gateway.core.credential_names import NAMES_OF_VALUES, credential_kind, kinds_in_pairs, paired_kind
+from gateway.core.credential_names import NAMES_OF_VALUES, kinds_in_pairs, paired_kind
 from gateway.core.credential_tables import NAMES_OF_ROWS, Kinds, kinds_of_columns, kinds_of_rows
 from gateway.core.errors import MalformedJson
 from gateway.core.look_alikes import as_read
@@ -159,7 +160,7 @@ class _Finding:
 
 # A header's value runs to the end of its line, or to the quote that encloses the header itself. What is replaced already stays.
 _SEPARATOR = r"""(?:\\*["'])?[ \t]{0,8}+(?::=|=>|=|:)[ \t]{0,8}+(?:\\*["'])?"""
-_NOT_A_VALUE = r"(?!\[redacted:|\$\{|%\(|(?i:(?:none|null|required|see|is)\b(?!-)))"
+_NOT_A_VALUE = rf"(?!\[redacted:|\$\{{|%\(|(?i:(?:none|null|required|see|is)\b(?!-))){EMPTY_HEADER}"
 _ESCAPED = r"""(?<=\\")(?:[^"\\\r\n]|\\[^"\r\n])++"""
 _HEADER = r"""(?<=["'])[^\r\n"']++|(?<!["'])(?:[^\r\n"'=]|="[^"\r\n]*+"|=)++"""
 _PAIRED = r"""[^"'\\\r\n]++"""
@@ -186,6 +187,7 @@ _SECRETS = PatternSet(
     ),
     secret_pattern("url-password", "://", r"""://[^\s/?#@:"'<>]{0,256}+:(?!\[redacted:)([^\s/?"'<>]{1,1024})@"""),
     *COMMANDS,
+    *CONTEXTS,
 )
 
 _PERSONAL = PatternSet(
@@ -386,7 +388,7 @@ def _redact_members(members: Mapping[Json, Json], classes: Collection[str], dept
     columns = kinds_of_rows(members) if looked_into else dict[int, str]()
     for name, member in members.items():
         shown = redact_text(str(name), classes)
-        kind = under or (credential_kind(str(name)) if RedactionClass.SECRETS in classes else None)
+        kind = under or (member_kind(str(name), member) if RedactionClass.SECRETS in classes else None)
         if kind is None and str(name).lower() in NAMES_OF_VALUES:
             kind = paired
         if columns and kind is None and str(name).lower() in NAMES_OF_ROWS and isinstance(member, list | tuple):
