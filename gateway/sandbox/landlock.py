@@ -45,6 +45,7 @@ class LandlockSandbox:
             listening=job.listening,
             shared=user is not None,
             landlock=self.version,
+            owning=bool(job.readable) or (user is None and _owns_programs()),
         )
         readable = [(descriptors.open(path), READ) for path in job.readable]
         writable = [(descriptors.open(path), WRITE) for path in job.writable]
@@ -77,6 +78,12 @@ class LandlockSandbox:
             "argv": job.encoded_command,
             "env": {os.fsencode(name): os.fsencode(value) for name, value in job.environment.items()},
         }
+
+
+def _owns_programs() -> bool:
+    """Whether the machine's programs are this user's own, as those of a package manager can be."""
+    places = [place for place in machine_paths.PROGRAMS if os.path.exists(place)]
+    return any(os.stat(place).st_uid == os.geteuid() for place in places)
 
 
 def read_status(reported: bytes) -> ExitStatus:

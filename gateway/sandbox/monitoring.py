@@ -7,6 +7,7 @@ import resource
 import threading
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from gateway.sandbox import process_tree
@@ -21,6 +22,13 @@ SPARE_DISK: Final = 256 << 20
 
 _OWN_SHARE: Final = 16 << 20
 """A job that found the disk nearly full is stopped only when it takes some of what was left."""
+
+
+SOCKET_BYTES: Final = 212_992
+"""What the kernel holds at most for one socket that nobody reads, unless it was set otherwise: memory of no process, which no
+limit counts. A job cannot raise it for its own."""
+
+_SOCKET_SETTING: Final = "/proc/sys/net/core/wmem_default"
 
 
 def kernel_limits(limits: JobLimits, *, processes: int) -> dict[str, int]:
@@ -65,6 +73,21 @@ _STALE_SHARE: Final = 0.5
 """Of the interval of a job, how old the table may be in which its processes are looked up."""
 
 
+def _estimate_memory(pids: list[int]) -> int:
+    """What they hold at most: as if nothing of it were shared, and every file a socket."""
+    return process_tree.anonymous_memory(pids) + process_tree.open_files(pids) * bytes_of_a_socket()
+
+
+@cache
+def bytes_of_a_socket() -> int:
+    """`SOCKET_BYTES`, or what this machine says."""
+    try:
+        with open(_SOCKET_SETTING, "rb") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return SOCKET_BYTES
+
+
 @dataclass(slots=True)
 class ResourceMonitor:
     """Measures at intervals what a job takes as a whole. `folder` is a descriptor of the folder it writes to."""
@@ -98,12 +121,14 @@ class ResourceMonitor:
     def _fills_memory(self, root: int) -> bool:
         most = self.limits.memory_bytes
         table = _SHARED.at_most(self.limits.interval_seconds * _STALE_SHARE)
-        if process_tree.anonymous_memory(table.descendants(root)) <= most:
+        if _estimate_memory(table.descendants(root)) <= most:
             return False
         # A number in that table may be another's process by now, and no job is ended for another's memory.
         pids = process_tree.descendants(root)
         # The exact figure walks every page, so it is asked for only where the rough one, which is never lower, is too high.
-        return process_tree.anonymous_memory(pids) > most and (process_tree.proportional_memory(pids) or most + 1) > most
+        if _estimate_memory(pids) <= most:
+            return False
+        return (process_tree.proportional_memory(pids) or most + 1) + process_tree.sockets(pids) * bytes_of_a_socket() > most
 
     def _free_disk(self) -> int:
         disk = os.fstatvfs(self.folder)

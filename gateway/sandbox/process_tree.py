@@ -73,6 +73,16 @@ def proportional_memory(pids: list[int]) -> int:
     return sum(_read_kilobytes(f"/proc/{pid}/smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:")) for pid in pids) * 1024
 
 
+def open_files(pids: list[int]) -> int:
+    """How many descriptors these processes have open; one that they share counts once for each."""
+    return sum(_count_descriptors(f"/proc/{pid}/fd") for pid in pids)
+
+
+def sockets(pids: list[int]) -> int:
+    """How many sockets they have open, each counted once."""
+    return len({name for pid in pids for name in _read_links(f"/proc/{pid}/fd") if name.startswith("socket:")})
+
+
 def threads_of(uid: int) -> int:
     """How many threads run as `uid`, which is what the kernel's limit on processes counts."""
     count = 0
@@ -94,6 +104,26 @@ def _processes() -> Iterator[tuple[int, int, int]]:
         except OSError:
             continue
         yield int(name), int(fields[1]), int(fields[17])
+
+
+def _count_descriptors(folder: str) -> int:
+    try:
+        # Since Linux 6.2 the size of the folder, and before that none.
+        return os.stat(folder).st_size or len(os.listdir(folder))
+    except OSError:
+        return 0
+
+
+def _read_links(folder: str) -> Iterator[str]:
+    try:
+        numbers = os.listdir(folder)
+    except OSError:
+        return
+    for number in numbers:
+        try:
+            yield os.readlink(f"{folder}/{number}")
+        except OSError:
+            continue
 
 
 def _read_kilobytes(path: str, wanted: tuple[bytes, ...]) -> int:

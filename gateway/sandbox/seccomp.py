@@ -49,6 +49,15 @@ _NEW_NAMESPACES: Final = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x1000
 _TERMINAL_INPUT: Final = (0x5412, 0x541C)
 """TIOCSTI, which types into a terminal, and TIOCLINUX, which pastes into one."""
 
+_SEND_BUFFERS: Final = (7, 32)
+"""SO_SNDBUF and SO_SNDBUFFORCE, on whatever level: others have little by these numbers."""
+
+_LEASES: Final = (1024, 1026)
+"""F_SETLEASE and F_NOTIFY."""
+
+_FLAGS_OF_FILES: Final = (0x40086602, 0x40046602, 0x40087602, 0x401C5820)
+"""FS_IOC_SETFLAGS, its 32-bit form, FS_IOC_SETVERSION and FS_IOC_FSSETXATTR."""
+
 _OWNER_OF_SIGNALS: Final = (0x8901, 0x8902)
 """FIOSETOWN and SIOCSPGRP: which process the kernel signals about a descriptor."""
 
@@ -89,6 +98,11 @@ _ALWAYS: Final = (
     SyscallRule(("settimeofday", "clock_settime", "adjtimex", "clock_adjtime")),
     # Memory that no limit counts while nobody has mapped it.
     SyscallRule(("shmget", "shmat", "msgget", "semget", "mq_open", "memfd_secret")),
+    # Nothing has to be opened first to use these: a number, which can be guessed, or a name is enough, and without an IPC
+    # namespace it is another program's.
+    SyscallRule(("shmctl", "msgctl", "msgrcv", "msgsnd", "semctl", "semop", "semtimedop", "mq_unlink")),
+    # Whoever opens a file that is leased waits for its holder, up to 45 seconds.
+    SyscallRule(("fcntl",), when=ArgumentTest(1, _LEASES)),
     # As if the kernel had none: programs then take a file.
     SyscallRule(("memfd_create",), errno.ENOSYS),
     # A filter cannot look behind the pointer that carries clone3's flags; libc falls back to clone.
@@ -98,6 +112,8 @@ _ALWAYS: Final = (
     # Connected when created, and only to each other: a datagram pair could still be sent to any address.
     SyscallRule(("socketpair",), unless=ArgumentTest(0, (AF_UNIX,))),
     SyscallRule(("socketpair",), unless=ArgumentTest(1, (STREAM, PACKETS), mask=_TYPE)),
+    # What a socket holds of what nobody reads is counted for each as one that was left as it is.
+    SyscallRule(("setsockopt",), when=ArgumentTest(2, _SEND_BUFFERS)),
 )
 
 _WITHOUT_NETWORK: Final = (SyscallRule(("socket", "connect", "bind", "listen", "accept", "accept4")),)
@@ -128,6 +144,12 @@ _BESIDE_OTHERS: Final = (
     SyscallRule(("utimensat",), unless=ArgumentTest(1, (0,))),
     SyscallRule(("utimensat",), unless=ArgumentTest(1, (0,), high=True)),
     SyscallRule(("setxattr", "lsetxattr", "removexattr", "lremovexattr", "inotify_add_watch")),
+)
+
+_OWN_AND_ONLY_READ: Final = (
+    # A descriptor that was opened for reading is enough for these, if the file is the job's user's own.
+    SyscallRule(("fchmod", "fchown", "fsetxattr", "fremovexattr", "utimensat")),
+    SyscallRule(("ioctl",), when=ArgumentTest(1, _FLAGS_OF_FILES)),
 )
 
 _BEFORE_TRUNCATE: Final = (SyscallRule(("truncate",)),)
@@ -170,14 +192,16 @@ _NOTHING_AS_GROUP: Final = tuple(_without_bit(_AS_GROUP))
 
 
 def rules_for(
-    mechanism: Mechanism, *, network: bool, shared: bool, landlock: int, listening: bool = False
+    mechanism: Mechanism, *, network: bool, shared: bool, landlock: int, listening: bool = False, owning: bool = False
 ) -> tuple[SyscallRule, ...]:
     """What is refused beside which mechanism, `landlock` being the kernel's version of it; `shared` says that the job runs as
-    a user of its own, and that its folder is shared with a group. A job with `network` does not listen on Unix sockets."""
+    a user of its own, and that its folder is shared with a group; `owning` that some of what it may only read can be its
+    user's own. A job with `network` does not listen on Unix sockets."""
     rules = _ALWAYS + _NOTHING_AS_OWNER + (() if shared else _NOTHING_AS_GROUP)
     rules += _WITH_NETWORK if network else _LISTENING if listening else _WITHOUT_NETWORK
     if mechanism is Mechanism.LANDLOCK:
         rules += _BESIDE_OTHERS
+        rules += _OWN_AND_ONLY_READ if owning else ()
         rules += _BEFORE_TRUNCATE if landlock < 3 else ()
         rules += _BEFORE_SCOPES if landlock < FIRST_WITH_SCOPES else ()
     return rules

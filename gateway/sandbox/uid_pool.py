@@ -23,6 +23,9 @@ UIDS: Final = range(60601, 60665)
 
 GROUP: Final = 60600
 
+DEEPEST: Final = 64
+"""Folders in folders below a job's own that are lent to the group."""
+
 PRIVATE_UMASK: Final = 0o022
 SHARED_UMASK: Final = 0o002
 
@@ -85,9 +88,12 @@ def share_with_group(folder: int, group: int) -> None:
     """Let `group` change everything in the open `folder`, and what comes new in it; a descriptor of the path will do.
 
     Walks by descriptors and follows no link, so that nothing outside is changed even if another process moves files meanwhile.
-    Files with a second name are left as they are: the other name may be somewhere else.
+    Files with a second name are left as they are: the other name may be somewhere else. So is what lies deeper than anybody
+    puts it: each level takes a descriptor, and a program could nest folders until there are none left.
     """
-    for _, _, files, here in os.fwalk(".", dir_fd=folder, follow_symlinks=False):
+    for path, folders, files, here in os.fwalk(".", dir_fd=folder, follow_symlinks=False):
+        if path.count(os.sep) >= DEEPEST:
+            folders.clear()
         _add_group_access(here, group, 0o2770)
         for name in files:
             # Neither a link nor a pipe without a writer may hold this up.

@@ -55,3 +55,13 @@ def test_case_281_a_mount_shows_no_tool_the_state_or_what_the_workspace_lies_in(
 def test_case_281_the_state_at_a_second_place_is_no_workspace(tmp_path: Path) -> None:
     said = examine(tmp_path.resolve(), "second/inside", {"second": "state"}, ())
     assert "`state` and `workspace` must be two folders, neither within the other" in said, said
+
+
+def test_case_285_a_folder_with_the_state_mounted_below_it_is_none_for_a_tool(tmp_path: Path) -> None:
+    mounts = {"box/deep/state": "state", "shelf/inner": "inner", "open/other": "elsewhere"}
+    tools = ({"_folder": "box"}, {"_readable": ["box/deep"]}, {"_folder": "shelf"}, {"_folder": "open"})
+    said = examine(tmp_path.resolve(), "inner/between/workspace", mounts, tools)
+    assert "tool 1 `act_0`: would work in a folder with `state` in it" in said, said
+    assert "tool 2 `act_1`: `_readable` names a folder with `state` in it, which no tool may read" in said
+    assert "tool 3 `act_2`: would work in a folder that the workspace lies in" in said
+    assert "tool 4" not in said

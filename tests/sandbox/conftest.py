@@ -95,6 +95,11 @@ class TrialHost:
         return self.root / "neighbour"
 
     @property
+    def shown(self) -> Path:
+        """What a job may read, if it is given it."""
+        return self.root / "shown"
+
+    @property
     def gateway(self) -> int:
         """The user that the gateway is."""
         return 0 if self.variant.by_root else GATEWAY_USER
@@ -198,6 +203,8 @@ def make_host(variant: Variant) -> TrialHost:
     host.root.chmod(0o711)
     for folder in (host.work, host.state, host.neighbour):
         folder.mkdir(mode=0o700)
+    host.shown.mkdir(mode=0o755)
+    (host.shown / "file").write_bytes(b"to be read")
     (host.state / "secret").write_bytes(b"the gateway's own")
     (host.neighbour / "file").write_bytes(b"somebody else's")
     shutil.copytree(SANDBOX, host.root / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))

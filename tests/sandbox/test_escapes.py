@@ -28,6 +28,7 @@ from tests.sandbox.conftest import (
     run_as,
 )
 from tests.sandbox.probes import START
+from tests.sandbox.probes.attempts import LIBC
 from tests.sandbox.probes.run import ATTEMPTS
 
 SHARED_USER = {"slow_everything_of_the_user_down"}
@@ -53,6 +54,7 @@ UP_TO_THE_MACHINE = {
     "join_a_keyring",
     "handle_page_faults",
     "mark_a_file_outside",
+    "mark_what_may_only_be_read",
     "trace_the_gateway",
     "read_the_gateways_memory",
     "read_the_gateways_memory_as_a_file",
@@ -67,7 +69,13 @@ buffer = ctypes.create_string_buffer(b"treasure")
 heard = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o644)
 signal.signal(signal.SIGUSR1, lambda *_: None)
 signal.signal(signal.SIGUSR2, lambda *_: os.write(heard, b"!"))
-print(ctypes.addressof(buffer), flush=True)
+libc = ctypes.CDLL(None)
+message = (1).to_bytes(8, sys.byteorder) + b"hers"
+queue, full = libc.msgget(0, 0o600), libc.msgget(0, 0o600)
+semaphore, segment = libc.semget(0, 1, 0o600), libc.shmget(0, 4096, 0o600)
+for _ in range(4):
+    libc.msgsnd(full, message, 4, 0)
+print(ctypes.addressof(buffer), queue, full, semaphore, segment, flush=True)
 while True:
     signal.pause()
 """
@@ -88,7 +96,10 @@ def surroundings(host: TrialHost) -> Generator[dict[str, Any]]:
         )
         stack.callback(victim.kill)
         assert victim.stdout is not None
-        address = int(victim.stdout.readline())
+        address, queue, full, semaphore, segment = map(int, victim.stdout.readline().split())
+        for remove, number in ((LIBC.msgctl, queue), (LIBC.msgctl, full), (LIBC.shmctl, segment)):
+            stack.callback(remove, number, 0, None)
+        stack.callback(LIBC.semctl, semaphore, 0, 0)
         tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         udp = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         udp.bind(("127.0.0.1", 0))
@@ -116,6 +127,11 @@ def surroundings(host: TrialHost) -> Generator[dict[str, Any]]:
             "datagrams": str(host.state / "datagrams.sock"),
             "victim": victim.pid,
             "address": address,
+            "queue": queue,
+            "full": full,
+            "semaphore": semaphore,
+            "segment": segment,
+            "readable": str(host.shown / "file"),
         }
 
 
@@ -166,7 +182,9 @@ def outcomes(variant: Variant) -> tuple[dict[str, str], dict[str, str]]:
             assert outside.returncode == 0, outside.stderr
             ready(host, targets)
             inside = host.run(
-                *(find_python(), "-I", "-c", START), stdin=json.dumps({**targets, "attempts": sorted(ATTEMPTS)}).encode()
+                *(find_python(), "-I", "-c", START),
+                stdin=json.dumps({**targets, "attempts": sorted(ATTEMPTS)}).encode(),
+                readable=(host.shown,),
             )
             assert inside.exit_code == 0, inside
             return json.loads(outside.stdout), json.loads(inside.stdout)
@@ -179,6 +197,7 @@ def ready(host: TrialHost, targets: dict[str, Any]) -> None:
     Path(targets["expendable"]).write_bytes(b"x")
     Path(targets["neighbour"]).write_bytes(b"somebody else's")
     Path(targets["neighbour"]).chmod(0o600)
+    Path(targets["readable"]).chmod(0o644)
     Path(targets["heard"]).write_bytes(b"")
     if ROOT:
         host.own()

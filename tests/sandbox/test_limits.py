@@ -31,6 +31,22 @@ def test_memory_of_all_processes_together_is_limited(host: TrialHost) -> None:
     assert finished.end is JobEnd.OVER_LIMIT
 
 
+def test_case_302_what_the_kernel_holds_in_sockets_counts_too(host: TrialHost) -> None:
+    program = (
+        "import os, socket, time\nheld = []\n"
+        "for _ in range(8):\n    if os.fork() == 0: break\n"
+        "for _ in range(100):\n"
+        "    held += socket.socketpair()\n"
+        "    held[-1].setblocking(False)\n"
+        "    try:\n        while held[-1].send(bytes(1 << 16)): pass\n"
+        "    except BlockingIOError: pass\n"
+        "time.sleep(60)"
+    )
+    finished = host.python(program, limits=small_limits(memory_bytes=256 << 20), timeout_seconds=WAIT_SECONDS)
+
+    assert finished.end is JobEnd.OVER_LIMIT
+
+
 def test_memory_that_processes_share_counts_once(host: TrialHost) -> None:
     fine = "import os, time\nheld = os.urandom(1 << 20) * 80\nfor _ in range(6):\n    if os.fork() == 0: break\ntime.sleep(0.5)"
     finished = host.python(fine, limits=small_limits(memory_bytes=256 << 20), timeout_seconds=WAIT_SECONDS)

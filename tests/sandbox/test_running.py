@@ -50,6 +50,14 @@ def test_what_one_job_left_the_next_can_change_whatever_its_mode(host: TrialHost
     assert host.run("bash", "-c", "echo 2 >> a/f; cat a/f").stdout == b"1\n2\n"
 
 
+def test_case_305_folders_in_folders_without_end_keep_no_later_job_from_running(host: TrialHost) -> None:
+    nest = "import os\nfor _ in range(1500): os.mkdir('d'); os.chdir('d')"
+    assert host.python(nest).exit_code == 0
+
+    # Python cannot remove them either.
+    assert host.run("bash", "-c", "rm -r d; echo ran").stdout == b"ran\n"
+
+
 @pytest.mark.requirement("000-25", "a job sees the variables it names and no others")
 def test_the_environment_is_what_the_job_names_and_nothing_else(host: TrialHost) -> None:
     assert os.environ

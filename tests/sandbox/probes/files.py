@@ -101,6 +101,26 @@ def mark_a_file_outside(targets: Targets) -> object:
 
 
 @attempt
+def open_up_what_may_only_be_read(targets: Targets) -> object:
+    return os.fchmod(os.open(targets["readable"], os.O_RDONLY), 0o666)
+
+
+@attempt
+def change_times_of_what_may_only_be_read(targets: Targets) -> object:
+    return os.utime(os.open(targets["readable"], os.O_RDONLY), (1, 1))
+
+
+@attempt
+def mark_what_may_only_be_read(targets: Targets) -> object:
+    return os.setxattr(os.open(targets["readable"], os.O_RDONLY), "user.mark", b"1")
+
+
+@attempt
+def shut_a_folder_that_may_only_be_read(targets: Targets) -> object:
+    return os.fchmod(os.open(os.path.dirname(targets["readable"]), os.O_RDONLY), 0o755)
+
+
+@attempt
 def watch_a_folder_outside(targets: Targets) -> object:
     watcher = LIBC.inotify_init()
     if LIBC.inotify_add_watch(watcher, os.fsencode(os.path.dirname(targets["secret"])), 0xFFF) < 0:

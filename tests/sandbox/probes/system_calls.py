@@ -6,6 +6,7 @@ import errno
 import fcntl
 import os
 import signal
+import socket
 import struct
 
 from .attempts import LIBC, Targets, attempt, call, number_of
@@ -64,6 +65,45 @@ def handle_page_faults(targets: Targets) -> object:
 def share_memory_that_nobody_counts(targets: Targets) -> object:
     made = call(number_of(29, 194), 0, 4096, 0o1600)
     return call(number_of(31, 195), made, 0, 0)
+
+
+@attempt
+def put_a_message_into_a_queue_of_the_gateway(targets: Targets) -> object:
+    return call(number_of(69, 189), targets["queue"], struct.pack("q4s", 1, b"mine"), 4, os.O_NONBLOCK)
+
+
+@attempt
+def take_a_message_out_of_a_queue_of_the_gateway(targets: Targets) -> object:
+    return call(number_of(70, 188), targets["full"], bytes(64), 4, 0, os.O_NONBLOCK)
+
+
+@attempt
+def set_a_semaphore_of_the_gateway(targets: Targets) -> object:
+    return call(number_of(66, 191), targets["semaphore"], 0, 16, 1)
+
+
+@attempt
+def change_shared_memory_of_the_gateway(targets: Targets) -> object:
+    # IPC_STAT: IPC_RMID would take the target away.
+    return call(number_of(31, 195), targets["segment"], 2, bytes(256))
+
+
+@attempt
+def have_others_wait_for_a_file(targets: Targets) -> object:
+    with open("leased", "wb"):
+        pass
+    held = os.open("leased", os.O_RDONLY)
+    try:
+        return fcntl.fcntl(held, 1024, fcntl.F_RDLCK)
+    finally:
+        os.unlink("leased")
+
+
+@attempt
+def have_the_kernel_hold_much_in_a_socket(targets: Targets) -> object:
+    one, other = socket.socketpair()
+    with one, other:
+        return one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
 
 
 @attempt
