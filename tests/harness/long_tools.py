@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.adapters.tools import tool
+from gateway.adapters.tools import ToolContext, tool
 
 SECRET = "AKIA" + "IOSFODNN7EXAMPLE"
 ADDRESS = "ada.lovelace@analytical-engines.example.com"
@@ -35,3 +35,10 @@ def leak(before: int) -> str:
 def sprawl(megabytes: int) -> str:
     """Give so many megabytes on one line."""
     return "lighthouse " * (megabytes * 1024 * 1024 // 11)
+
+
+@tool(category="read")
+def chatter(megabytes: int, context: ToolContext) -> str:
+    """Report one line of so many megabytes as progress."""
+    context.progress("sea " * (megabytes << 18), None)
+    return "done"

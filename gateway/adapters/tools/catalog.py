@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from gateway.adapters.tools.definitions import Definitions
-from gateway.adapters.tools.outputs import hide_failure, make_encodable
+from gateway.adapters.tools.outputs import FAILURES, hide_failure, make_encodable
 from gateway.adapters.tools.source import PreviewSource, SourceHealth, ToolSource
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
@@ -130,7 +130,7 @@ class ToolCatalog:
             return source.facts(spec, arguments)
         except ToolFailed:
             raise
-        except Exception as error:
+        except FAILURES as error:
             raise hide_failure(spec, error) from error
 
     async def preview(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> Preview | None:
@@ -145,7 +145,8 @@ class ToolCatalog:
             raise _encodable(error) from error
         except TimeoutError:
             return None
-        except Exception as error:  # noqa: BLE001 # logged; a question without a preview is still a question
+        except FAILURES as error:
+            # A question without a preview is still a question.
             hide_failure(spec, error)
             return None
 
@@ -164,8 +165,7 @@ class ToolCatalog:
             raise ToolFailed("the tool gave up") from None
         except ToolFailed as error:
             raise _encodable(error) from error
-        # SystemExit would otherwise stop the event loop, and with it the gateway.
-        except (Exception, SystemExit) as error:
+        except FAILURES as error:
             raise hide_failure(spec, error) from error
 
     # ── inside ──

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from gateway.adapters.tools.declaration import AnyTool
 from gateway.adapters.tools.local import ToolEntry, in_thread
@@ -17,6 +17,10 @@ from gateway.runtime.ports import ToolContext
 
 MAX_THREADS = 32
 """Blocking functions at once; as many as `asyncio.to_thread` would allow on a large machine."""
+
+
+PREVIEWS: Final = "previews"
+"""Whose threads previews have: nobody's own, and they too leave room for calls."""
 
 
 def tool_threads() -> WorkerThreads:
@@ -47,6 +51,6 @@ def read_function(tool: AnyTool, source: str, threads: WorkerThreads) -> ToolEnt
 
     async def preview(arguments: Mapping[str, Json]) -> Preview | None:
         previewer = tool.preview
-        return None if previewer is None else await threads.submit(lambda: previewer(arguments))
+        return None if previewer is None else await threads.submit(lambda: previewer(arguments), PREVIEWS)
 
     return ToolEntry(tool.describe(signature, source), run, tool.facts, signature.find_faults, preview)

@@ -142,8 +142,8 @@ class LocalSource:
 async def _run(entry: ToolEntry, arguments: Mapping[str, Json], context: ToolContext) -> Any:
     try:
         return await entry.run(arguments, context)
-    except SystemExit as error:
-        # It would leave the task and stop the event loop.
+    except (SystemExit, KeyboardInterrupt) as error:
+        # They would leave the task and stop the event loop.
         raise hide_failure(entry.spec, error) from error
 
 
@@ -157,7 +157,7 @@ def in_thread(run: Callable[[Mapping[str, Json], ToolContext], Any], threads: Wo
                 raise ToolFailed("cancelled before it began")
             return run(arguments, context)
 
-        future = threads.submit(work)
+        future = threads.submit(work, context.principal.id)
         try:
             await asyncio.wait((future,))
         except asyncio.CancelledError:

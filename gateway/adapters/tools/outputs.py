@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -13,6 +13,10 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from gateway.core.canonical import Json, canonical_bytes
 from gateway.core.errors import MalformedJson, ToolFailed
 from gateway.core.model import ToolOutput, ToolSpec
+
+FAILURES: Final = (Exception, SystemExit, KeyboardInterrupt)
+"""What an author's code may raise. The last two would leave the task that they are raised in, and stop the event loop and with it
+the gateway."""
 
 _log = logging.getLogger(__name__)
 

@@ -21,6 +21,8 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, JsonSchemaWarningKind
 from pydantic_core import core_schema
 
+from gateway.adapters.schema_faults import describe_schema_fault
+from gateway.adapters.tools.outputs import FAILURES
 from gateway.adapters.tools.readings import PLAIN_DECIMAL, find_misread, refuse_unfaithful, word_misread
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
@@ -71,7 +73,8 @@ class Signature:
         except ValidationError as error:
             told = error.errors(include_url=False, include_context=False, include_input=False)
             return tuple(ArgumentFault(_pointer(fault["loc"]), escape(fault["msg"])[:300]) for fault in told[:MAX_FAULTS])
-        except Exception as error:  # noqa: BLE001 # an author's own validator may raise anything, and the arguments are hostile
+        except FAILURES as error:
+            # An author's own validator may raise anything, and the arguments are hostile.
             return (ArgumentFault("", f"cannot be read ({type(error).__name__})"),)
         misread = islice(find_misread(arguments, written), MAX_FAULTS)
         return tuple(ArgumentFault(_pointer(at), word_misread(said)) for at, said in misread)
@@ -127,8 +130,7 @@ class Validator:
                 dict(schema), offline=True, pattern_options=jsonschema_rs.RegexOptions(), mask=_MASK
             )
         except (ValueError, jsonschema_rs.ReferencingError) as error:
-            first = str(error).splitlines()[0] if str(error) else "not a schema"
-            raise Misconfigured(f"the parameter schema is refused: {escape(first)[:300]}") from None
+            raise Misconfigured(f"the parameter schema is refused: {describe_schema_fault(error) or 'not a schema'}") from None
         self._names = tuple(cast("Mapping[str, Json]", schema.get("properties", {})))
 
     def find_faults(self, arguments: Mapping[str, Json]) -> tuple[ArgumentFault, ...]:

@@ -24,7 +24,7 @@ from gateway.adapters.tools.tool_file.programs import ENVIRONMENT, ProgramRunner
 from gateway.adapters.tools.tool_file.source import tool_file_source
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
-from gateway.core.model import DEFAULT_TOOL_TIMEOUT
+from gateway.core.model import DEFAULT_TOOL_TIMEOUT, ToolSpec
 from gateway.runtime.ports import AuditQuery, AuditRow, KeptResult
 from gateway.sandbox.choice import choose_sandbox
 from gateway.sandbox.job import Sandbox, SandboxPreference, SandboxUnavailable
@@ -173,12 +173,12 @@ async def describe_tools(config: ToolsConfig) -> str:
     return "\n        ".join(lines)
 
 
-async def list_tool_names(config: ToolsConfig) -> Sequence[str]:
-    """The names of the tools that the gateway has by itself. Raises Misconfigured."""
+async def list_tools(config: ToolsConfig) -> Sequence[ToolSpec]:
+    """The tools that the gateway has by itself. Raises Misconfigured."""
     catalog = await open_tools(config)
     specs = catalog.specs()
     await catalog.close()
-    return [spec.name for spec in specs]
+    return specs
 
 
 def _hints_by_name(config: ToolsConfig) -> Mapping[str, Sequence[str]]:

@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import queue
 import threading
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -16,12 +17,14 @@ _Value = TypeVar("_Value")
 _Job = Callable[[], Callable[[], None]]
 
 
-class _Jobs(queue.SimpleQueue[_Job | None]):
-    """Jobs in line; None ends the thread that takes it."""
+class _Jobs(queue.SimpleQueue[tuple[str | None, _Job] | None]):
+    """Jobs that begin, and for whom; None ends the thread that takes it."""
 
 
 class WorkerThreads:
     """At most `limit` threads, started when needed, one job each at a time; further jobs wait in line.
+
+    Whoever has many jobs takes no more threads than they leave to others, so that those need not wait until one of them ends.
 
     They are daemons, unlike `concurrent.futures`' threads, which the interpreter joins on exit: a tool that never comes
     back must not keep the gateway from stopping. They are also not the event loop's default executor, so that a stuck tool
@@ -33,12 +36,14 @@ class WorkerThreads:
         self._limit = limit
         self._jobs = _Jobs()
         self._lock = threading.Lock()
+        self._line: deque[tuple[str | None, _Job]] = deque()
         self._count = 0
-        self._free = 0
-        """Idle threads less jobs in line; below zero while jobs wait."""
+        self._begun = 0
+        self._begun_for: Counter[str] = Counter()
 
-    def submit(self, work: Callable[[], _Value]) -> asyncio.Future[_Value]:
-        """Run `work` in a thread, in the caller's context variables; the future belongs to the running loop."""
+    def submit(self, work: Callable[[], _Value], owner: str | None = None) -> asyncio.Future[_Value]:
+        """Run `work` in a thread, in the caller's context variables; the future belongs to the running loop. `owner`: whose job
+        it is, where one person's are to leave room for others'."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[_Value] = loop.create_future()
         context = contextvars.copy_context()
@@ -54,34 +59,60 @@ class WorkerThreads:
             return partial(_post, loop, _fulfil, future, value)
 
         with self._lock:
-            if self._free <= 0 and self._count < self._limit:
-                thread = threading.Thread(target=self._work, args=(self._jobs,), name=f"{self._name}-{self._count}", daemon=True)
-                thread.start()
-                self._count += 1
-            else:
-                self._free -= 1
             # Under the lock, so that no job gets into a line that is closed meanwhile.
-            self._jobs.put(job)
+            self._line.append((owner, job))
+            self._hand_out()
         return future
 
     def close(self) -> None:
         """Let every thread end: those that are idle now, the others when their job and what waits in line is done. A later
         job starts another thread."""
         with self._lock:
+            for waiting in self._line:
+                self._jobs.put(waiting)
             for _ in range(self._count):
                 self._jobs.put(None)
             # A thread that never comes back must not take what is meant for those that start later.
-            self._jobs, self._count, self._free = _Jobs(), 0, 0
+            self._jobs, self._count, self._begun = _Jobs(), 0, 0
+            self._line.clear()
+            self._begun_for.clear()
+
+    def _hand_out(self) -> None:
+        """Begin what may begin of the line, in its order. Under the lock."""
+        waiting: deque[tuple[str | None, _Job]] = deque()
+        while self._line and self._begun < self._limit:
+            owner, job = self._line.popleft()
+            if owner is not None and self._begun_for[owner] >= self._limit - self._begun:
+                waiting.append((owner, job))
+                continue
+            if self._begun == self._count:
+                thread = threading.Thread(target=self._work, args=(self._jobs,), name=f"{self._name}-{self._count}", daemon=True)
+                thread.start()
+                self._count += 1
+            self._begun += 1
+            if owner is not None:
+                self._begun_for[owner] += 1
+            self._jobs.put((owner, job))
+        self._line.extendleft(reversed(waiting))
 
     def _work(self, jobs: _Jobs) -> None:
-        while (job := jobs.get()) is not None:
+        while (begun := jobs.get()) is not None:
+            owner, job = begun
             answer = job()
             # Free before it answers, so that the next job at once finds this thread.
             with self._lock:
                 if jobs is self._jobs:
-                    self._free += 1
+                    self._end_of(owner)
             answer()
-            del answer
+            del answer, begun, job
+
+    def _end_of(self, owner: str | None) -> None:
+        self._begun -= 1
+        if owner is not None:
+            self._begun_for[owner] -= 1
+            if not self._begun_for[owner]:
+                del self._begun_for[owner]
+        self._hand_out()
 
 
 def _post(loop: asyncio.AbstractEventLoop, settle: Callable[..., None], *values: object) -> None:

@@ -139,7 +139,9 @@ async def test_what_has_no_json_form_is_the_tools_failure(call: Call, value: obj
     assert "not JSON" in (await failure_of(call(catalog_of(give), "give"))).message
 
 
-@pytest.mark.parametrize("error", [ValueError("/secret/path"), KeyError("x"), StopIteration(), SystemExit(3), RecursionError()])
+@pytest.mark.parametrize(
+    "error", [ValueError("/secret/path"), KeyError("x"), StopIteration(), SystemExit(3), KeyboardInterrupt(), RecursionError()]
+)
 @pytest.mark.parametrize("sort", ["function", "coroutine"])
 async def test_of_an_unforeseen_error_only_the_class_is_reported(
     call: Call, error: BaseException, sort: str, caplog: pytest.LogCaptureFixture

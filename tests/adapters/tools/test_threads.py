@@ -100,3 +100,27 @@ async def test_a_thread_that_is_stuck_ends_when_it_comes_back_and_takes_nothing_
         gate.set()
         await have_ended([await held])
         assert await in_line == "done"
+
+
+async def test_case_306_one_persons_jobs_leave_room_for_others() -> None:
+    threads, gate, inside = WorkerThreads("t", 8), threading.Event(), threading.Semaphore(0)
+
+    def stuck() -> str:
+        inside.release()
+        gate.wait(10)
+        return "done"
+
+    async with asyncio.timeout(10):
+        held = [threads.submit(stuck, "gus") for _ in range(20)]
+        for _ in range(4):
+            await asyncio.to_thread(inside.acquire)
+        # Nobody waits behind what may not begin yet.
+        for owner in ("ada", "bob", None):
+            assert await threads.submit(lambda: "at once", owner) == "at once"
+        held += [threads.submit(stuck, "bob") for _ in range(20)]
+        for _ in range(2):
+            await asyncio.to_thread(inside.acquire)
+        assert not inside.acquire(blocking=False)
+        assert await threads.submit(lambda: "at once", "ada") == "at once"
+        gate.set()
+        assert set(await asyncio.gather(*held)) == {"done"}

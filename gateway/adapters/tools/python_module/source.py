@@ -15,6 +15,7 @@ from typing import cast
 from gateway.adapters.tools.declaration import AnyTool, Tool
 from gateway.adapters.tools.functions import read_function
 from gateway.adapters.tools.local import LocalSource, ToolEntry
+from gateway.adapters.tools.outputs import FAILURES
 from gateway.adapters.tools.threads import WorkerThreads
 from gateway.core.canonical import digest, digest_of_bytes
 from gateway.core.effects import escape
@@ -67,7 +68,7 @@ def _import(name: str) -> object:
 def _load(place: str, verb: str, get: Callable[[], object], source: str, threads: WorkerThreads) -> Sequence[ToolEntry]:
     try:
         offered = get()
-    except (Exception, SystemExit) as error:
+    except FAILURES as error:
         raise Misconfigured(f"{place} cannot be {verb}: {_place_of(error)}{_in_one_line(error)}") from error
     tools = _tools_of(offered)
     if not tools:
