@@ -17,12 +17,12 @@ from gateway.core.errors import LedgerUnavailable, NotFound, Refused, TooManyReq
 from gateway.core.gate import POLICY_FROZEN
 from gateway.core.ledger import InferenceFinished, InferenceRefused, InferenceTokenMinted, TokensReserved
 from gateway.core.model import ModelRef, Session
-from gateway.core.vocabulary import InferenceRefusal, PermissionMode, Reason
+from gateway.core.vocabulary import InferenceRefusal, PermissionMode, Profile, Reason
 from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversation import Conversation, Turn
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.freeze_state import FreezeState
-from gateway.runtime.ports import Clock, Entropy, InferenceBackend, Ledger, ModelInfo, PolicyEngine
+from gateway.runtime.ports import Clock, Entropy, IncompleteBackend, InferenceBackend, Ledger, ModelInfo, PolicyEngine
 from gateway.runtime.quotas import Quotas
 from gateway.runtime.usage import NOTHING_RESERVED, QuotaUsage, Reservation
 
@@ -97,6 +97,15 @@ class InferenceBroker:
             if self._policy.may_infer(subject, local=model.local, label=subject.label).mode is PermissionMode.AUTO
         ]
 
+    async def missing(self, session: Session) -> Sequence[tuple[str, str]]:
+        """The models that are configured and not there, each by its name, with the reason.
+
+        Only for who runs the gateway: the name may be a path or an address of this machine.
+        """
+        if session.principal.profile is not Profile.OPERATOR or not isinstance(self._backend, IncompleteBackend):
+            return ()
+        return await self._backend.missing()
+
     async def mint(self, session: Session, conversation: Conversation, turn: Turn, model_id: str) -> tuple[str, Lease]:
         """A token for one turn and model. Raises NotFound for a model that this session may not use, Refused `policyFrozen`."""
         if self._freeze.holding is not None:
@@ -105,34 +114,14 @@ class InferenceBroker:
         if model is None or not self._may_ask(session, conversation, model):
             await self._record_refusal(session, conversation, turn, model, InferenceRefusal.MODEL)
             raise NotFound("unknown model")
-        if len(turn.lent) >= LEASES_PER_TURN:
+        if len(turn.lent) + turn.lending >= LEASES_PER_TURN:
             await self._record_refusal(session, conversation, turn, model, InferenceRefusal.QUOTA)
             raise Refused("quotaExceeded", "too many inference tokens in this turn", 429)
-        await self._usage.recall(session, turn.id)
-        self._usage.require_tokens(session, turn.id)
-        self._quotas.charge_storage(session)
-        secret = self._entropy.secret()
-        now = self._clock.now()
-        lease = Lease(
-            session=session,
-            conversation=conversation,
-            turn=turn,
-            model=model,
-            expires_at=now + int(LEASE_SECONDS * 1000),
-            deadline=self._clock.monotonic() + LEASE_SECONDS,
-        )
-        token_hash = _hash(secret)
-        await self._ledger.append(
-            InferenceTokenMinted(
-                now, session.principal.id, session.id, conversation.id, turn.id, model.id, token_hash, lease.expires_at
-            )
-        )
-        self._sweep()
-        self._leases[token_hash] = lease
-        turn.lend(lease, lease.reference())
-        # The label may have risen while the record was on its way.
-        self.judge_again()
-        return secret, lease
+        turn.begin_lending()
+        try:
+            return await self._lend(session, conversation, turn, model)
+        finally:
+            turn.end_lending()
 
     def check(self, secret: str) -> Lease | None:
         """The lease of a token that still stands, or None."""
@@ -154,12 +143,15 @@ class InferenceBroker:
         await self._record_refusal(lease.session, lease.conversation, lease.turn, lease.model, reason)
 
     def stands(self, lease: Lease) -> bool:
-        """Whether a lease may still be used: its turn and its session are live, and the policy in force lets its model be asked
-        at the labels that session and conversation have now."""
+        """Whether a lease may still be used: it has not run out, its turn and its session are live, and the policy in force lets
+        its model be asked at the labels that session and conversation have now."""
+        return self._clock.monotonic() < lease.deadline and self._is_backed(lease)
+
+    def _is_backed(self, lease: Lease) -> bool:
+        """The same for an answer that began in time, and may take longer than a token holds."""
         return (
             self._freeze.holding is None
             and not lease.revoked.is_set()
-            and self._clock.monotonic() < lease.deadline
             and lease.conversation.turn is lease.turn
             and self._connections.is_live(lease.session.id, self._clock.now())
             and self._may_ask(lease.session, lease.conversation, lease.model)
@@ -170,9 +162,10 @@ class InferenceBroker:
         return self._connections.connection(lease.session.id, connection_id) is not None
 
     def judge_again(self) -> None:
-        """A label rose or the policy changed: void for good what no longer stands, and abort what streams under it."""
+        """A label rose or the policy changed, maybe for somebody else: void for good what nothing backs any more, and abort what
+        streams under it."""
         for lease in self._leases.values():
-            if not lease.revoked.is_set() and not self.stands(lease):
+            if not lease.revoked.is_set() and not self._is_backed(lease):
                 lease.revoke(Reason.FORBIDDEN)
 
     def require_tokens(self, lease: Lease) -> None:
@@ -180,12 +173,19 @@ class InferenceBroker:
         self._usage.require_tokens(lease.session, lease.turn.id)
 
     async def reserve_tokens(self, lease: Lease, estimate: int) -> Reservation:
-        """Set aside the tokens that a request may take, on record before it is asked. Raises TooManyRequests when a quota of them
-        is used up; the answer that uses the last ones is finished."""
+        """Set aside the tokens that a request may take. Raises TooManyRequests when a quota of them is used up; the answer that
+        uses the last ones is finished."""
         await self._usage.recall(lease.session, lease.turn.id)
         reserved = self._usage.reserve(lease.session, lease.turn.id, {QuotaMeter.TOKENS: estimate})
         if isinstance(reserved, Exhausted):
             raise TooManyRequests(reserved.tell(self._clock.now()))
+        return reserved
+
+    async def record_reserved(self, lease: Lease, reserved: Reservation) -> Reservation:
+        """Put on record what was set aside; gives what counts instead where that cannot be recorded. Nothing of an answer is
+        passed on before: a gateway that is killed in the middle of one must not have given it for nothing."""
+        if not reserved.uses:
+            return reserved
         try:
             await self._ledger.append(TokensReserved(reserved.uses))
         except LedgerUnavailable:
@@ -232,6 +232,33 @@ class InferenceBroker:
             )
         )
 
+    async def _lend(self, session: Session, conversation: Conversation, turn: Turn, model: ModelInfo) -> tuple[str, Lease]:
+        await self._usage.recall(session, turn.id)
+        self._usage.require_tokens(session, turn.id)
+        self._quotas.charge_storage(session)
+        secret = self._entropy.secret()
+        now = self._clock.now()
+        lease = Lease(
+            session=session,
+            conversation=conversation,
+            turn=turn,
+            model=model,
+            expires_at=now + int(LEASE_SECONDS * 1000),
+            deadline=self._clock.monotonic() + LEASE_SECONDS,
+        )
+        token_hash = _hash(secret)
+        await self._ledger.append(
+            InferenceTokenMinted(
+                now, session.principal.id, session.id, conversation.id, turn.id, model.id, token_hash, lease.expires_at
+            )
+        )
+        self._sweep()
+        self._leases[token_hash] = lease
+        turn.lend(lease, lease.reference())
+        # The label may have risen while the record was on its way.
+        self.judge_again()
+        return secret, lease
+
     def _may_ask(self, session: Session, conversation: Conversation, model: ModelInfo) -> bool:
         subject = self._exposures.subject(session)
         label = max(subject.label, conversation.exposure.label)
@@ -251,11 +278,9 @@ class InferenceBroker:
         )
 
     def _sweep(self) -> None:
-        # One whose turn is still open is kept though it was revoked: a request under it is put on record as refused.
-        now = self._clock.monotonic()
-        self._leases = {
-            key: lease for key, lease in self._leases.items() if now < lease.deadline and lease.conversation.turn is lease.turn
-        }
+        # One whose turn is still open is kept though it was revoked or has run out: a request under it is put on record as
+        # refused, and an answer that began in time may be under way, which is judged again when a label rises.
+        self._leases = {key: lease for key, lease in self._leases.items() if lease.conversation.turn is lease.turn}
 
 
 def _hash(secret: str) -> str:

@@ -17,10 +17,14 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from gateway.agent.completion_stream import read_error_words
+from gateway.agent.limits import LIMITS
 from gateway.core.errors import GatewayError
+from gateway.core.redaction import RedactionClass, redact_text
 from gateway.runtime.inference import InferenceBroker, Lease
-from gateway.runtime.usage import NOTHING_RESERVED, Reservation
-from gateway.server.answers import LiveAnswer, Streams, wait_for_disconnect
+from gateway.runtime.ports import InferenceStream
+from gateway.runtime.usage import Reservation
+from gateway.server.answers import AnswerPlace, LiveAnswer, Streams, wait_for_disconnect
 from gateway.server.responses import HttpError, describe, openai_error, refuse_as_openai
 
 CLOSING_SECONDS = 1.0
@@ -40,11 +44,19 @@ BYTES_PER_EVENT = 200
 ANSWER_BYTES = 32 << 20
 """Bytes of one answer: far more than any model writes at once, and little enough for a client to hold."""
 
+_WORDS_BYTES = 1 << 16
+"""Bytes that are read of an error of the upstream's own."""
+
+_WORDS_SECONDS = 5.0
+
 _TAIL = 2048
 """Bytes at the end of an answer that contain its token counts."""
 
 _PASSED_ON = (200, 400, 404, 413, 422, 429)
 """Upstream statuses that concern the request. Any other concerns the upstream, and the browser cannot correct it."""
+
+_SERVER_ERROR = 500
+"""From this status on an upstream speaks of itself. Below, some quote the key that they refuse."""
 
 _PROMPT_TOKENS = re.compile(rb'"(?:prompt_tokens|prompt_n)":\s*(\d{1,9})')
 _COMPLETION_TOKENS = re.compile(rb'"(?:completion_tokens|predicted_n)":\s*(\d{1,9})')
@@ -71,21 +83,24 @@ class Relay(Response):
         *,
         broker: InferenceBroker,
         streams: Streams,
+        place: AnswerPlace,
         lease: Lease,
         path: str,
         body: bytes,
         nonce: str = "",
-        reserved: Reservation = NOTHING_RESERVED,
+        recorded: asyncio.Future[Reservation],
         answer: LiveAnswer | None = None,
     ) -> None:
+        """`recorded` is done once the tokens that the request may take are on record."""
         super().__init__()
         self._broker = broker
         self._streams = streams
+        self._place = place
         self._lease = lease
         self._path = path
         self._asked = body
         self._nonce = nonce
-        self._reserved = reserved
+        self._recorded = recorded
         self._answer = answer
         self._begun_as: str | None = None
         self._tail = b""
@@ -97,9 +112,9 @@ class Relay(Response):
         if self._answer is not None:
             self._streams.keep(self._lease.turn.id, self._answer)
         try:
-            with self._streams.counted(self._lease.session.id):
-                outcome = await self._race(scope, receive, send if self._answer is None else self._answer.attach(send))
+            outcome = await self._race(scope, receive, send if self._answer is None else self._answer.attach(send))
         finally:
+            self._place.leave()
             if self._answer is not None:
                 self._answer.end(is_whole=outcome == "completed")
                 self._streams.forget_later(self._lease.turn.id, self._answer)
@@ -132,10 +147,14 @@ class Relay(Response):
     async def _pump(self, send: Send) -> None:
         async with self._broker.backend.ask(self._path, self._asked) as stream:
             if stream.status not in _PASSED_ON:
-                _log.warning("the model answered %d to %s", stream.status, self._path)
-                raise _UpstreamFault(f"the model's server answered with status {stream.status}")
+                if self._streams.is_news(self._lease.turn.id, stream.status):
+                    _log.warning("the model answered %d to %s", stream.status, self._path)
+                said = await _words_of(stream) if stream.status >= _SERVER_ERROR else ""
+                raise _UpstreamFault(f"the model's server answered with status {stream.status}" + (said and f": {said}"))
             if stream.content_type.startswith("text/html"):
                 raise _UpstreamFault("what answers in the model's place is a web page; check its URL")
+            # A cancelled answer must not take its record along.
+            await asyncio.shield(self._recorded)
             is_events = stream.content_type.startswith(EVENT_STREAM)
             self._begun_as = EVENT_STREAM if is_events else "application/json"
             # nginx and other proxies would otherwise buffer an event stream.
@@ -177,12 +196,25 @@ class Relay(Response):
                 _count(_PROMPT_TOKENS, self._tail),
                 _count(_COMPLETION_TOKENS, self._tail),
                 nonce=self._nonce,
-                reserved=self._reserved,
+                reserved=await self._recorded,
                 estimated_tokens=len(self._asked) // BYTES_PER_TOKEN + self._passed_on // BYTES_PER_EVENT,
             )
         except GatewayError:
             # The answer is sent already. The ledger has the token's issue, with its session and model.
             _log.exception("the end of an inference request could not be recorded")
+
+
+async def _words_of(stream: InferenceStream) -> str:
+    """What the upstream says of its error. That is hostile text, and may quote what it was sent: redacted first, cut second."""
+    body = bytearray()
+    with contextlib.suppress(TimeoutError, GatewayError):
+        async with asyncio.timeout(_WORDS_SECONDS):
+            async for chunk in stream.chunks():
+                body += chunk[: _WORDS_BYTES - len(body)]
+                if len(body) == _WORDS_BYTES:
+                    break
+    said = " ".join(read_error_words(bytes(body)).split())
+    return redact_text(said, tuple(RedactionClass)).text[: LIMITS.model_error_characters]
 
 
 def _body(chunk: bytes, *, more: bool) -> Message:

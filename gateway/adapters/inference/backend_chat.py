@@ -14,6 +14,9 @@ from gateway.agent.ports import ChatDelta, ChatFailure, ChatFailureKind, ChatReq
 from gateway.core.errors import ModelUnavailable
 from gateway.runtime.ports import InferenceBackend
 
+_TOO_MANY: Final = 429
+"""A limit of requests or money: it says nothing of the model that is tried, though to the loop the request was refused."""
+
 _REFUSAL: Final = 1 << 16
 """Bytes that are read of an answer that refuses."""
 
@@ -37,7 +40,10 @@ class BackendChat:
                     for delta in reply.feed(piece):
                         yield delta
                 if answer.status != 200:
-                    raise read_failure(answer.status, refusal)
+                    failure = read_failure(answer.status, refusal)
+                    if answer.status == _TOO_MANY:
+                        failure = ChatFailure(ChatFailureKind.MODEL_UNAVAILABLE, failure.message)
+                    raise failure
         except ModelUnavailable as error:
             raise ChatFailure(ChatFailureKind.MODEL_UNAVAILABLE, error.message, error.state) from None
         for delta in reply.finish():

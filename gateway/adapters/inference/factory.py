@@ -95,6 +95,21 @@ class TriedBackend(Protocol):
 
 
 @runtime_checkable
+class LazilyTriedBackend(Protocol):
+    """The same, once somebody chooses its model."""
+
+    async def choose(self) -> None: ...
+
+
+@runtime_checkable
+class ChosenBackend(Protocol):
+    """A backend of several models: readies the one that somebody chooses, and says which are configured and not there."""
+
+    async def choose(self, model_id: str) -> None: ...
+    async def missing(self) -> Sequence[tuple[str, str]]: ...
+
+
+@runtime_checkable
 class TokenKeepingBackend(Protocol):
     """A backend that knows the token ids of an answer: a local model."""
 
@@ -162,9 +177,11 @@ def build_backend(choice: ModelChoice, clock: Clock) -> ManagedBackend:
     )
 
 
-def tiered(backend: ManagedBackend, choice: ModelChoice, clock: Clock) -> ManagedBackend:
-    """The backend, whose model gets the loop that is set, known, or found out at its first use. Rules in place of weights have
-    theirs."""
+def tiered(backend: ManagedBackend, choice: ModelChoice, clock: Clock, *, once_chosen: bool = False) -> ManagedBackend:
+    """The backend, whose model gets the loop that is set, known, or found out at its first use.
+
+    That of a remote one is the start, with `once_chosen` its first question. Rules in place of weights have their loop.
+    """
     if choice.model in WEIGHTLESS and not choice.url:
         return backend
     # Its module tries models with the whole loop, and a gateway without a model needs neither.
@@ -175,7 +192,7 @@ def tiered(backend: ManagedBackend, choice: ModelChoice, clock: Clock) -> Manage
     if isinstance(backend, LocalBackend):
         return TieredLocalBackend(backend, backend, tier=choice.tier, profiles=profiles, clock=clock)
     if isinstance(backend, TriableBackend):
-        return TieredBackend(backend, tier=choice.tier, profiles=profiles, clock=clock)
+        return TieredBackend(backend, tier=choice.tier, profiles=profiles, clock=clock, once_chosen=once_chosen)
     return backend
 
 
@@ -194,11 +211,18 @@ def _template_of(choice: ModelChoice) -> str:
 
 def build_models(choice: ModelChoice, clock: Clock) -> ManagedBackend:
     """All models of a choice as one backend, each with its loop, not started yet. Raises Misconfigured."""
-    built = [tiered(build_backend(each, clock), each, clock) for each in (choice, *choice.others())]
-    members = [member for member in built if not isinstance(member, AbsentModel)] or built
+    has_first = bool(choice.url) or choice.model != NO_MODEL
+    # Trying a model costs requests, which somebody may pay for: those that nobody chose are not tried.
+    built = [
+        tiered(build_backend(each, clock), each, clock, once_chosen=place > (0 if has_first else 1))
+        for place, each in enumerate((choice, *choice.others()))
+    ]
+    names = [each.url or each.model for each in (choice, *choice.others())]
+    there = [(name, member) for name, member in zip(names, built, strict=True) if not isinstance(member, AbsentModel)]
+    members = [member for _, member in there] or built
     if len(members) == 1 and not isinstance(members[0], LoadableBackend):
         return members[0]
     # One local model is a set too: it is unloaded when memory is short.
     from gateway.adapters.inference.model_set import ModelSet
 
-    return ModelSet(members)
+    return ModelSet(members, names=[name for name, _ in there])

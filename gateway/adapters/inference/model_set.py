@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
-from gateway.adapters.inference.factory import LoadableBackend, ManagedBackend, TriedBackend
+from gateway.adapters.inference.factory import LazilyTriedBackend, LoadableBackend, ManagedBackend, TriedBackend
 from gateway.adapters.inference.local_slot import LocalSlot
 from gateway.adapters.inference.memory_pressure import describe_pressure
 from gateway.agent.trajectory import TokenIds
@@ -40,8 +40,11 @@ class ModelSet:
         *,
         pressure: Callable[[], str | None] = describe_pressure,
         watch_seconds: float = WATCH_SECONDS,
+        names: Sequence[str] = (),
     ) -> None:
+        """`names` are what the members are configured by, where somebody wants to be told of those that are missing."""
         self._members = members
+        self._names = names
         self._pressure = pressure
         self._watch_seconds = watch_seconds
         self._slot = LocalSlot()
@@ -77,6 +80,16 @@ class ModelSet:
                 found.setdefault(model.id, model)
         return tuple(found.values())
 
+    async def missing(self) -> Sequence[tuple[str, str]]:
+        """The models that are configured and cannot be chosen, each by its name, with the reason."""
+        found: list[tuple[str, str]] = []
+        for name, member in zip(self._names, self._members, strict=False):
+            offered = await member.models()
+            state = member.state()
+            if not offered and state.phase in (ModelPhase.ABSENT, ModelPhase.CRASHED):
+                found.append((name, state.detail or state.phase.value))
+        return found
+
     def state(self) -> ModelState:
         """The state of the first model."""
         first = self._members[0]
@@ -94,6 +107,12 @@ class ModelSet:
         first = self._members[0]
         if isinstance(first, TriedBackend):
             await first.tried()
+
+    async def choose(self, model_id: str) -> None:
+        """Wait until it is known which loop this model carries, if that takes no loading. Raises ModelUnavailable."""
+        member = await self._find(model_id)
+        if isinstance(member, LazilyTriedBackend) and not isinstance(member, LoadableBackend):
+            await member.choose()
 
     async def warm(self, messages: Sequence[Mapping[str, Json]]) -> PrefixState:
         """Keep this beginning evaluated in whichever local model is loaded. Raises ModelUnavailable where none is."""

@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 import jsonschema_rs
 import orjson
 
+from gateway.adapters.schema_faults import describe_schema_fault
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
@@ -33,8 +34,8 @@ class OutputSchema:
                 self.schema, offline=True, pattern_options=jsonschema_rs.RegexOptions(), mask=_MASK
             )
         except (ValueError, jsonschema_rs.ReferencingError) as error:
-            first = str(error).partition("\n")[0].rstrip(".:")
-            raise Misconfigured(f"the output schema `{self.name}` is not a JSON Schema: {escape(first)[:300]}") from None
+            why = describe_schema_fault(error)
+            raise Misconfigured(f"the output schema `{self.name}` is not a JSON Schema: {why}") from None
 
     def read(self, text: str) -> tuple[Json, str]:
         """The value of a text, and what is wrong with it in words for a model; empty words where it fits."""

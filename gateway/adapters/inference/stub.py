@@ -16,7 +16,7 @@ import orjson
 
 from gateway.adapters.inference.scripted import SCRIPTED, Reply, ScriptedBackend
 from gateway.core.canonical import Json
-from gateway.core.vocabulary import Tier
+from gateway.core.vocabulary import Reason, Tier
 
 STUB: Final = replace(
     SCRIPTED,
@@ -53,6 +53,8 @@ LONGEST: Final = 2000
 _PARTED: Final = re.compile(r";|,?\s(?:and\s)?then\s")
 _POLITE: Final = re.compile(r"^(?:please|now|use|call|can you|could you)\s+", re.IGNORECASE)
 _FRAME: Final = re.compile(r"</?tool_result[^>\n]*>\n?")
+_REASON: Final = re.compile(rf"(?:{'|'.join(reason for reason in Reason if not reason.islower())}): ?")
+"""How a result begins that is none: with why, in a word of the protocol that no file begins with."""
 _NAME: Final = r"(\S+|`[^`\n]+`|\"[^\"\n]+\")"
 _ARTICLE: Final = r"(?:the\s+)?(?:files?\s+|folders?\s+|director(?:y|ies)\s+)?(?:in\s+|of\s+)?"
 
@@ -105,6 +107,9 @@ def answer_by_rules(asked: Mapping[str, Any]) -> Reply:
         return Reply(UNKNOWN)
     shown = _FRAME.sub("", _text(results[-1])).strip()
     cut = shown if len(shown) <= RESULT_CHARACTERS else shown[:RESULT_CHARACTERS] + " …"
+    failed = _REASON.match(cut)
+    if failed is not None:
+        return Reply(f"That did not work: {cut[failed.end() :]}")
     return Reply(f"{'The result' if len(results) == 1 else f'The last of {len(results)} results'}:\n{cut}")
 
 

@@ -33,8 +33,16 @@ class TierProbe:
     single: int | None
 
 
-_OF_THE_SERVER: Final = frozenset({ChatFailureKind.UNAUTHORISED, ChatFailureKind.MODEL_UNAVAILABLE, ChatFailureKind.UNREACHABLE})
-"""Failures that say nothing about the model. A request that it refuses, or whose template breaks, does."""
+_OF_THE_SERVER: Final = frozenset(
+    {
+        ChatFailureKind.UNAUTHORISED,
+        ChatFailureKind.MODEL_UNAVAILABLE,
+        ChatFailureKind.UNREACHABLE,
+        ChatFailureKind.BROKE_OFF,
+    }
+)
+"""Failures that say nothing about the model. A request that it refuses, or whose template breaks, does, unless nothing else was
+ever answered, with declared tools or without."""
 
 
 class _OverBudget(Exception):
@@ -50,14 +58,15 @@ async def probe_tier(chat: Chat, *, takes_tools: bool, context_tokens: int, repo
     out.
     """
     done: dict[Tier, int] = {}
-    requests = 0
+    requests = answered = 0
     best = Tier.SINGLE
     for tier in (Tier.NATIVE, Tier.CHAINED, Tier.SINGLE) if takes_tools else (Tier.CHAINED, Tier.SINGLE):
         if tier is Tier.SINGLE and max(done.values()) < NEEDED:
             break
-        asking = _Counted(chat, tier, requests, report)
+        asking = _Counted(chat, tier, requests, report, needs_answer=tier is not Tier.NATIVE and not answered)
         done[tier] = await _try(asking, tier, context_tokens)
         requests += asking.made
+        answered += asking.answered
         if tier is Tier.SINGLE or done[tier] >= NEEDED:
             best = tier if done[tier] >= done.get(best, 0) else best
         if done[tier] == len(TRIALS):
@@ -77,14 +86,16 @@ async def _try(chat: _Counted, tier: Tier, context_tokens: int) -> int:
 
 
 class _Counted:
-    """The Chat port with a limit on requests."""
+    """The Chat port with a limit on requests. With `needs_answer`, any failure before the first answer is the server's."""
 
-    def __init__(self, chat: Chat, tier: Tier, before: int, report: ReportProgress) -> None:
+    def __init__(self, chat: Chat, tier: Tier, before: int, report: ReportProgress, *, needs_answer: bool) -> None:
         self._chat = chat
         self._tier = tier
         self._before = before
         self._report = report
+        self._needs_answer = needs_answer
         self.made = 0
+        self.answered = 0
         self.failure: ChatFailure | None = None
 
     async def __call__(self, request: ChatRequest) -> AsyncGenerator[ChatDelta]:
@@ -96,6 +107,7 @@ class _Counted:
             async for delta in self._chat(request):
                 yield delta
         except ChatFailure as failure:
-            if failure.fault in _OF_THE_SERVER:
+            if failure.fault in _OF_THE_SERVER or (self._needs_answer and not self.answered):
                 self.failure = failure
             raise
+        self.answered += 1

@@ -24,6 +24,9 @@ from gateway.runtime.ports import Clock, InferenceStream, ModelInfo, ModelPhase,
 
 _LOG: Final = logging.getLogger(__name__)
 
+_AGAIN_AFTER: Final = 30.0
+"""Seconds between two tries of a model whose server failed: one question lists the models several times."""
+
 
 @runtime_checkable
 class TriableBackend(Protocol):
@@ -40,9 +43,14 @@ class StartedBackend(ManagedBackend, TriableBackend, Protocol):
 
 
 class TieredBackend:
-    """The InferenceBackend port over another one, whose models get their tier. `tier` None has it found out."""
+    """The InferenceBackend port over another one, whose models get their tier. `tier` None has it found out.
 
-    def __init__(self, inner: StartedBackend, *, tier: Tier | None, profiles: ProfileStore, clock: Clock) -> None:
+    `once_chosen` has it found out when a model is first asked, and not before: the requests may cost money.
+    """
+
+    def __init__(
+        self, inner: StartedBackend, *, tier: Tier | None, profiles: ProfileStore, clock: Clock, once_chosen: bool = False
+    ) -> None:
         self._inner = inner
         self._tier = tier
         self._profiles = profiles
@@ -50,6 +58,8 @@ class TieredBackend:
         self._found: dict[str, ModelProfile] = {}
         self._finding: asyncio.Task[None] | None = None
         self._trying = ""
+        self._again_at = 0.0
+        self._is_chosen = not once_chosen
 
     async def start(self) -> None:
         """Begin; what the model can carry is found out meanwhile."""
@@ -74,6 +84,11 @@ class TieredBackend:
         if self._finding is not None:
             await asyncio.wait({self._finding})
 
+    async def choose(self) -> None:
+        """Somebody chose it: wait until it is known which loop it carries, or that this cannot be found out now."""
+        await self._begin_use()
+        await self.tried()
+
     async def models(self) -> Sequence[ModelInfo]:
         """Those of the inner backend. One that is being tried has no tier yet."""
         models = await self._inner.models()
@@ -89,14 +104,24 @@ class TieredBackend:
     @contextlib.asynccontextmanager
     async def ask(self, path: str, body: bytes) -> AsyncGenerator[InferenceStream]:
         """POST to the inner backend. Raises ModelUnavailable while the model is tried."""
+        await self._begin_use()
         if self._trying:
             raise ModelUnavailable(self._trying, ModelPhase.STARTING)
         async with self._inner.ask(path, body) as answer:
             yield answer
 
+    async def _begin_use(self) -> None:
+        """Have it tried if this is the first time that somebody asks it."""
+        if self._is_chosen:
+            return
+        self._is_chosen = True
+        models = await self.models()
+        if self._finding is not None and not self._finding.done():
+            self._trying = self._trying or _trying_first(models[0])
+
     def _is_untried(self, models: Sequence[ModelInfo]) -> bool:
         """Whether a server answers now that did not when the model was to be tried."""
-        is_over = self._finding is None or self._finding.done()
+        is_over = (self._finding is None or self._finding.done()) and self._clock.monotonic() >= self._again_at
         is_ready = self._inner.state().phase is ModelPhase.READY
         return is_over and is_ready and any(self._tier_of(model) is None for model in models)
 
@@ -120,33 +145,41 @@ class TieredBackend:
                 self._found[model.id] = known
 
     def _find_out(self) -> None:
-        if self._tier is None:
+        if self._tier is None and self._is_chosen:
             self._finding = asyncio.create_task(self._find(), name="model-trial")
 
     async def _find(self) -> None:
         models = await self._inner.models()
         await self._look_up(models)
-        for model in models:
-            if self._tier_of(model) is None and (await self._inner.settle()).phase is ModelPhase.READY:
-                await self._try(model)
+        try:
+            for model in models:
+                if self._tier_of(model) is None and (await self._inner.settle()).phase is ModelPhase.READY:
+                    await self._try(model)
+        finally:
+            self._trying = ""
 
     async def _try(self, model: ModelInfo) -> None:
         def report(tier: Tier, made: int, most: int) -> None:
             self._trying = f"{model.display_name} is tried ({tier.value}): {made} of at most {most} requests"
             _LOG.info("%s", self._trying)
 
-        self._trying = f"{model.display_name} is used for the first time: trying which loop it can carry"
+        self._trying = _trying_first(model)
         _LOG.warning("%s; COUNTERSIGN_MODEL_TIER says it instead", self._trying)
         try:
             profile = await try_model(self._inner, model, self._clock, report)
         except (ChatFailure, GatewayError) as error:
             _LOG.warning("%s could not be tried: %s", model.display_name, error.message)
+            self._again_at = self._clock.monotonic() + _AGAIN_AFTER
             return
         finally:
             self._trying = ""
         self._found[model.id] = profile
         await asyncio.to_thread(self._profiles.write, profile)
         _LOG.warning("%s: its loop is `%s`, after %d requests", model.display_name, profile.tier.value, profile.requests)
+
+
+def _trying_first(model: ModelInfo) -> str:
+    return f"{model.display_name} is used for the first time: trying which loop it can carry"
 
 
 async def try_model(backend: StartedBackend, model: ModelInfo, clock: Clock, report: ReportProgress) -> ModelProfile:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from gateway.core.vocabulary import Tier
 
@@ -61,6 +61,13 @@ class InferenceStream(Protocol):
     def chunks(self) -> AsyncIterator[bytes]:
         """The body as it arrives. Closing the surrounding context aborts generation upstream."""
         ...
+
+
+@runtime_checkable
+class IncompleteBackend(Protocol):
+    """A backend of several models that knows which are configured and not there: each by its name, with the reason."""
+
+    async def missing(self) -> Sequence[tuple[str, str]]: ...
 
 
 class InferenceBackend(Protocol):

@@ -6,6 +6,7 @@ never with another schema: the tools that the model gets are the tools that the 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import cast
 
@@ -84,16 +85,33 @@ async def _relay(context: RequestContext, path: str, judged: dict[str, Json] | H
     kept = streams.take_up(lease.turn.id, asked, broker) if is_stream else None
     if kept is not None:
         return KeptReply(kept, lease)
-    if streams.is_full(lease.session.id):
+    place = streams.take_place(lease.session.id)
+    if place is None:
         return await _refuse(context, _BUSY, InferenceRefusal.QUOTA)
     answer_tokens = max((int(judged[name]) for name in _LIMITS if name in judged), default=0)
     try:
         reserved = await broker.reserve_tokens(lease, prompt_tokens + answer_tokens)
     except TooManyRequests as refusal:
+        place.leave()
         return await _refuse(context, HttpError(429, "quota_exceeded", refusal.message), InferenceRefusal.QUOTA)
+    except BaseException:
+        place.leave()
+        raise
+    # The model is asked while that becomes durable. It is in a task of its own, which ends also where nobody reads the answer.
+    recorded = asyncio.ensure_future(broker.record_reserved(lease, reserved))
     nonce = broker.begin(lease) if path == CHAT else ""
     answer = LiveAnswer(lease, asked) if is_stream else None
-    return Relay(broker=broker, streams=streams, lease=lease, path=path, body=body, nonce=nonce, reserved=reserved, answer=answer)
+    return Relay(
+        broker=broker,
+        streams=streams,
+        place=place,
+        lease=lease,
+        path=path,
+        body=body,
+        nonce=nonce,
+        recorded=recorded,
+        answer=answer,
+    )
 
 
 async def _refuse(context: RequestContext, fault: HttpError, reason: InferenceRefusal) -> Response:

@@ -223,6 +223,18 @@ def test_the_setting_decides_whether_there_is_a_set(tmp_path: Path) -> None:
     assert isinstance(build_models(ModelChoice("none", tmp_path, tmp_path, other_models=("stub",)), FakeClock()), ScriptedBackend)
 
 
+async def test_a_model_that_is_configured_and_not_there_is_told_with_the_reason(tmp_path: Path) -> None:
+    gone = str(tmp_path / "gone.gguf")
+    models = build_models(ModelChoice("stub", tmp_path, tmp_path, other_models=(gone,)), FakeClock())
+    assert isinstance(models, ModelSet)
+    await models.start()
+    async with asyncio.timeout(WAIT):
+        while not (missing := await models.missing()):
+            await asyncio.sleep(0.02)
+    await models.stop()
+    assert missing == [(gone, "the model file `gone.gguf` does not read: No such file or directory")]
+
+
 # ── how short memory is ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -119,3 +119,11 @@ async def test_it_is_a_local_backend_that_keeps_nothing() -> None:
 async def test_the_setting_names_it(tmp_path: Any) -> None:
     backend = build_backend(ModelChoice("stub", tmp_path, tmp_path), FakeClock())
     assert [model.id for model in await backend.models()] == ["stub:1"]
+
+
+def test_what_failed_is_said_in_words_and_not_in_those_of_the_protocol() -> None:
+    messages = (
+        ("user", "list nowhere/"),
+        ("tool", '<tool_result tool="list_directory">\ntoolError: there is no nowhere\n</tool_result>'),
+    )
+    assert answer_by_rules(asked(*messages)).text == "That did not work: there is no nowhere"

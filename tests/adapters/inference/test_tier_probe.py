@@ -139,10 +139,25 @@ async def test_a_model_server_that_refuses_tools_says_something_about_its_model(
 
 
 @pytest.mark.parametrize(
-    "fault", [ChatFailureKind.UNREACHABLE, ChatFailureKind.UNAUTHORISED, ChatFailureKind.MODEL_UNAVAILABLE], ids=str
+    "fault",
+    [
+        ChatFailureKind.UNREACHABLE,
+        ChatFailureKind.BROKE_OFF,
+        ChatFailureKind.UNAUTHORISED,
+        ChatFailureKind.MODEL_UNAVAILABLE,
+    ],
+    ids=str,
 )
 async def test_a_model_server_that_cannot_be_asked_says_nothing(fault: ChatFailureKind) -> None:
     model = Model(frozenset({Tier.NATIVE}), fails={Tier.NATIVE: fault})
     with pytest.raises(ChatFailure):
         await probe(model)
     assert len(model.asked) == 1
+
+
+@pytest.mark.parametrize("fault", [ChatFailureKind.FAILED, ChatFailureKind.REFUSED], ids=str)
+async def test_a_model_server_that_fails_with_tools_and_without_says_nothing(fault: ChatFailureKind) -> None:
+    model = Model(frozenset({Tier.NATIVE}), fails=dict.fromkeys((Tier.NATIVE, Tier.CHAINED), fault))
+    with pytest.raises(ChatFailure):
+        await probe(model)
+    assert model.asked.count(Tier.CHAINED) == 1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import contextlib
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,17 @@ from typing import Any
 import orjson
 import pytest
 
+from gateway.adapters.inference import factory
+from gateway.adapters.inference.absent import AbsentModel
+from gateway.adapters.inference.factory import ManagedBackend, ModelChoice
+from gateway.adapters.inference.model_set import ModelSet
 from gateway.adapters.inference.profiles import ModelProfile, ProfileStore
 from gateway.adapters.inference.scripted import SCRIPTED, Reply, ScriptedBackend
 from gateway.adapters.inference.tiered import TieredBackend
 from gateway.agent.trial import TRIALS
 from gateway.core.errors import ModelUnavailable
 from gateway.core.vocabulary import Tier
-from gateway.runtime.ports import ModelPhase, ModelState
+from gateway.runtime.ports import Clock, InferenceStream, ModelPhase, ModelState
 from tests.fakes.clock import FakeClock
 
 ANSWERS = ("It leaks near the gate.", "Pancakes with plums.", "Done.", "First the roof, then the fence.", "Bye.")
@@ -46,6 +51,9 @@ class TriableModel(ScriptedBackend):
     """A scripted model of weights that can be tried."""
 
     phase: ModelPhase = ModelPhase.READY
+    refuses: int | None = None
+    """With this status, whatever it is asked."""
+
     may_try: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def settle(self) -> ModelState:
@@ -57,6 +65,26 @@ class TriableModel(ScriptedBackend):
     async def takes_tools(self) -> bool:
         await self.may_try.wait()
         return True
+
+    @contextlib.asynccontextmanager
+    async def ask(self, path: str, body: bytes) -> AsyncGenerator[InferenceStream]:
+        if self.refuses is not None:
+            self.asked.append({})
+            yield Refusal(self.refuses)
+            return
+        async with super(TriableModel, self).ask(path, body) as answer:
+            yield answer
+
+
+@dataclass(slots=True)
+class Refusal:
+    """A server's answer that is an error."""
+
+    status: int
+    content_type: str = "application/json"
+
+    async def chunks(self) -> AsyncGenerator[bytes]:
+        yield b'{"error": {"message": "Rate limit reached"}}'
 
 
 def model(**changes: Any) -> TriableModel:
@@ -137,6 +165,82 @@ async def test_a_server_that_comes_up_later_is_tried_then(tmp_path: Path) -> Non
     await backend.tried()
     assert (await tier_of(backend), inner.asked) == (None, [])
     inner.phase = ModelPhase.READY
+    await backend.models()
+    await backend.tried()
+    assert await tier_of(backend) is Tier.CHAINED
+    await backend.stop()
+
+
+async def test_a_model_beside_the_first_is_tried_once_it_is_chosen_and_costs_nothing_before(tmp_path: Path) -> None:
+    inner = model()
+    backend = TieredBackend(inner, tier=None, profiles=ProfileStore(tmp_path), clock=FakeClock(), once_chosen=True)
+    await backend.start()
+    await backend.tried()
+    assert (await tier_of(backend), inner.asked) == (None, [])
+    await backend.choose()
+    asked = len(inner.asked)
+    assert asked > 0
+    await backend.choose()
+    assert (await tier_of(backend), len(inner.asked)) == (Tier.CHAINED, asked)
+    await backend.stop()
+
+
+async def test_the_first_question_to_a_model_beside_the_first_has_it_tried_before_it_is_answered(tmp_path: Path) -> None:
+    inner = model()
+    backend = TieredBackend(inner, tier=None, profiles=ProfileStore(tmp_path), clock=FakeClock(), once_chosen=True)
+    await backend.start()
+    with pytest.raises(ModelUnavailable) as refused:
+        async with backend.ask("/v1/chat/completions", b"{}"):
+            pass
+    assert refused.value.state == "starting"
+    await backend.tried()
+    assert await tier_of(backend) is Tier.CHAINED
+    assert backend.state().phase is ModelPhase.READY
+    await backend.stop()
+
+
+@pytest.mark.parametrize(("first", "others"), [("ollama/a", ("ollama/b",)), ("none", ("ollama/a", "ollama/b"))])
+async def test_of_several_models_the_first_alone_is_tried_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, others: tuple[str, ...]
+) -> None:
+    made = {name: model(id=name) for name in ("ollama/a", "ollama/b")}
+
+    def build(choice: ModelChoice, _clock: Clock) -> ManagedBackend:
+        return made.get(choice.model) or AbsentModel()
+
+    monkeypatch.setattr(factory, "build_backend", build)
+    models = factory.build_models(ModelChoice(first, tmp_path, tmp_path, other_models=others), FakeClock())
+    assert isinstance(models, ModelSet)
+    await models.start()
+    await models.tried()
+    # What runs already would go on while nobody waits for it.
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert made["ollama/a"].asked
+    assert made["ollama/b"].asked == []
+    await models.choose("ollama/b")
+    assert [each.tier for each in await models.models()] == [Tier.CHAINED, Tier.CHAINED]
+    assert made["ollama/b"].asked
+    assert await models.missing() == []
+    with pytest.raises(ModelUnavailable):
+        await models.choose("ollama/c")
+    await models.stop()
+
+
+@pytest.mark.parametrize("status", [429, 500])
+async def test_a_server_that_refuses_everything_decides_nothing_and_is_asked_again_later(tmp_path: Path, status: int) -> None:
+    inner, clock = model(), FakeClock()
+    inner.refuses = status
+    backend = TieredBackend(inner, tier=None, profiles=ProfileStore(tmp_path), clock=clock)
+    await backend.start()
+    await backend.tried()
+    asked = len(inner.asked)
+    assert await tier_of(backend) is None
+    assert ProfileStore(tmp_path).read(inner.info.id) is None
+    await backend.tried()
+    assert len(inner.asked) == asked
+    inner.refuses = None
+    clock.advance(60)
     await backend.models()
     await backend.tried()
     assert await tier_of(backend) is Tier.CHAINED
