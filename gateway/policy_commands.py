@@ -8,7 +8,9 @@ from typing import Final, cast
 from gateway.application import Application
 from gateway.core.canonical import Json
 from gateway.core.errors import InvalidParams, Misconfigured, Refused
+from gateway.core.model import ToolSpec
 from gateway.core.times import rfc3339
+from gateway.core.vocabulary import Trust
 from gateway.policy_records import describe_excess
 from gateway.runtime.policies import PolicySource, ProposalAnswer, ShadowState
 from gateway.runtime.ports import PolicyFreeze
@@ -60,6 +62,10 @@ def policy_commands(application: Application) -> Mapping[str, Answerer]:
         offered = {spec.name for spec in application.gateway.ports.toolbox.specs()}
         return sorted(offered | {tool.seen.name for view in views for tool in view.tools})
 
+    async def describe_tool(asked: Mapping[str, Json]) -> Json:
+        spec = next((each for each in application.gateway.ports.toolbox.specs() if each.name == asked.get("tool")), None)
+        return None if spec is None else describe_kind(spec)
+
     async def propose(asked: Mapping[str, Json]) -> Json:
         if publishing.source is PolicySource.FILES:
             raise Misconfigured("this gateway keeps its policy in files; change them and run `countersign policy reload`")
@@ -95,11 +101,17 @@ def policy_commands(application: Application) -> Mapping[str, Answerer]:
         "policy-freeze": freeze,
         "policy-state": state,
         "policy-tools": list_tools,
+        "policy-tool": describe_tool,
         "policy-propose": propose,
         "policy-shadow-start": start_shadow,
         "policy-shadow": look_at_shadow,
         "policy-shadow-stop": stop_shadow,
     }
+
+
+def describe_kind(spec: ToolSpec) -> Mapping[str, Json]:
+    """What of a tool policies look at."""
+    return {"category": spec.category.value, "network": spec.network, "trusted": spec.trust is Trust.TRUSTED}
 
 
 def _texts(asked: Mapping[str, Json], name: str) -> Mapping[str, str]:

@@ -161,3 +161,21 @@ async def test_a_draft_beyond_a_message_is_answered_in_words_before_the_socket_c
     assert check["faults"] == []
     assert (await Texts.active(again)).version == texts.version
     await again.close()
+
+
+@pytest.mark.parametrize("broken", ['"', "'", '\n"\n', "}", "§"])
+async def test_case_289_what_is_no_rule_at_all_is_told_with_its_place(scene: Scene, broken: str) -> None:
+    """A file or the end of one that has no rule in it, and does not parse."""
+    texts = await Texts.active(scene.console)
+    alone = [*texts.draft(""), {"name": "more.cedar", "text": broken}]
+    for documents, file in ((texts.draft(f"\n{broken}"), "default.cedar"), (alone, "more.cedar")):
+        faults = (await scene.console.call("policy/validate", {"documents": documents}))["faults"]
+        assert [(fault["severity"], fault["file"]) for fault in faults] == [("error", file)], faults
+        asked = {"base": texts.version, "reason": "broken", "documents": documents}
+        assert (await scene.console.call("policy/propose", asked))["outcome"] == "invalid"
+
+
+async def test_case_289_a_file_without_a_rule_beside_one_with_them_is_taken(scene: Scene) -> None:
+    texts = await Texts.active(scene.console)
+    check = await scene.console.call("policy/validate", {"documents": [*texts.draft(""), {"name": "x.cedar", "text": "// none"}]})
+    assert check["faults"] == []

@@ -11,6 +11,7 @@ import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import cedarpy
 from cedarpy import pst
@@ -134,7 +135,7 @@ def check_file(name: str, text: str, schema: cedarpy.Schema) -> list[str]:
 def _find_unreadable(text: str, whole: ValueError) -> str:
     """Where the first rule stands that does not parse by itself, and why; only why where each of them does."""
     starts = [position.start for position in find_positions(text)]
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, end in pairwise([*starts, len(text)]):
         try:
             cedarpy.PolicySet.from_str(text[start:end]).to_pst()
         except ValueError as error:

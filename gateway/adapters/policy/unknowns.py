@@ -56,7 +56,8 @@ def _find_in_rules(name: str, text: str, schema: SchemaNames, tools: frozenset[s
     rules = cedarpy.PolicySet.from_str(text).to_pst().static_policies.values()
     positions = find_positions(text)
     ends = [position.start for position in positions[1:]] + [len(text)]
-    for rule, position, end in zip(rules, positions, ends, strict=True):
+    # A text of comments alone has an end and no rule.
+    for rule, position, end in zip(rules, positions, ends[: len(positions)], strict=True):
         statement, named = text[position.start : end], _read_named(rule)
         found = [(find_literal(statement, tool), _no_tool(tool, tools)) for tool in named.tools if tool not in tools]
         for pattern in named.patterns:

@@ -13,9 +13,11 @@ from gateway.core.moment import UNTOLD, Moment, MomentFact
 from gateway.core.obligations import NOTHING, Obligations, Presence
 from gateway.core.quorum import Needs
 from gateway.core.redaction import RedactionClass
+from gateway.core.value_types import quick
 from gateway.core.vocabulary import PermissionMode, Profile
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class PolicySubject:
     """Who the policy judges: a principal in a session with a confidentiality label (0 to 3), and when."""
