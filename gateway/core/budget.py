@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from gateway.core.value_types import quick
+
 MINUTE_MS: Final = 60 * 1000
 DAY_MS: Final = 24 * 60 * MINUTE_MS
 
@@ -97,6 +99,7 @@ class QuotaUse(NamedTuple):
     amount: int
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Tally:
     """Numbers of calls: those made so far, without the one that is checked, or those that are allowed."""

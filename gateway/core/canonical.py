@@ -265,6 +265,12 @@ def _are_plain(items: Iterable[Json]) -> bool:
 
 
 def _has_unreadable_number(value: Json) -> bool:
+    if type(cast("object", value)) is dict:
+        # The common case written out, for every message comes through here: most members are texts.
+        for item in cast("dict[str, Json]", value).values():  # noqa: SIM110 - as in `_are_plain`
+            if type(item) is not str and _has_unreadable_number(item):
+                return True
+        return False
     match value:
         case float():
             return not _is_readable(value)

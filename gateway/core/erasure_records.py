@@ -52,6 +52,16 @@ class ErasureRecords:
             self._unnamed += counted
         return None
 
+    def name_later(self, body: Body) -> None:
+        """A record behind those that are checked, which may say what was erased while they were read."""
+        if body["event"] == RecordsErased.EVENT:
+            for record in body["records"]:
+                if record in self._missing:
+                    self._name(record)
+        elif body["event"] == ConversationDeleted.EVENT:
+            for message in tuple(self._messages.get(body["conversationId"], ())):
+                self._name(message)
+
     def find_taken(self) -> int | None:
         """The first record whose payload is not there, though nothing says that it was erased."""
         return min(self._missing) if len(self._missing) > self._unnamed else None

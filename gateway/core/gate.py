@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from gateway.core.approval import RULE_FAILED, Grant, RuleReason
 from gateway.core.model import PublishedTool, Snapshot, ToolRequest
 from gateway.core.quorum import Needs
+from gateway.core.value_types import quick
 from gateway.core.vocabulary import ApprovalKind, Decision, Outcome, PermissionMode, Reason, Trust, stricter
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Allow:
     """Run it. `grant` is the grant of which one use is consumed, if a grant allowed the call."""
@@ -62,6 +64,7 @@ class Refuse:
 Verdict = Allow | NeedsConsent | NeedsStepUp | Refuse
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class TurnState:
     """What is true of a conversation's turn at one moment, as far as the gate asks.

@@ -33,13 +33,17 @@ class Judgement(NamedTuple):
         """What a record keeps of it, beside the person and the tool's name, which its leaf names."""
         question = self.question
         spec, facts = question.spec, question.facts
-        reported = {
-            "path": facts.path,
-            "host": facts.host,
-            "bytes": facts.bytes,
-            "recursive": facts.recursive,
-            "secondPath": facts.second_path,
-        }
+        reported: dict[str, Json] = {}
+        if facts.path is not None:
+            reported["path"] = facts.path
+        if facts.host is not None:
+            reported["host"] = facts.host
+        if facts.bytes is not None:
+            reported["bytes"] = facts.bytes
+        if facts.recursive is not None:
+            reported["recursive"] = facts.recursive
+        if facts.second_path is not None:
+            reported["secondPath"] = facts.second_path
         return {
             "mode": self.mode.value,
             "rules": self.rules,
@@ -51,7 +55,7 @@ class Judgement(NamedTuple):
             "source": spec.source,
             "interface": spec.interface_id,
             "trust": spec.trust.value,
-            "facts": {name: value for name, value in reported.items() if value is not None},
+            "facts": reported,
             **({} if question.moment == UNTOLD else {"moment": question.moment.told()}),
         }
 

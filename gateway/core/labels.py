@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from gateway.core.value_types import quick
 from gateway.core.vocabulary import Label, Trust
 
 _LEVELS = {label.mark: label for label in Label}
 """Labels of results that carry a confidentiality level, `label:confidential`; any other label is a plain mark."""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Exposure:
     """What a conversation has seen. `taint` is 0 until untrusted content entered, then 1; `label` is the highest level."""

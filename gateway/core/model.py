@@ -16,6 +16,7 @@ import orjson
 from gateway.core.canonical import Json, canonical_bytes, canonical_text, digest, digest_of_bytes
 from gateway.core.plans import PlanPlace
 from gateway.core.times import rfc3339
+from gateway.core.value_types import quick
 from gateway.core.vocabulary import Category, Label, PermissionMode, Profile, Reason, Recovery, Runner, Trust
 
 DEFAULT_RESULT_CAP = 8 * 1024
@@ -227,6 +228,7 @@ class Snapshot:
         return {**self.described(), "digest": self.digest}
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A proposal, as the client made it. Untrusted."""
@@ -246,6 +248,7 @@ class ModelRef:
     claimed: bool = True
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
     """A call bound to who asks and what was on offer. Frozen.
@@ -333,6 +336,7 @@ def apply_defaults(request: ToolRequest, schema: Mapping[str, Json]) -> ToolRequ
     return replace(request, arguments=canonical_bytes({**given, **missing}))
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class CallFacts:
     """What a tool's own extractor says about one call, for the policy: never raw model text.
@@ -349,6 +353,7 @@ class CallFacts:
     second_path: str | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
     """What a tool gave back, before redaction and caps. `structured` is JSON or None. `trust` may say that this output is

@@ -25,6 +25,9 @@ class MomentFact(StrEnum):
     ARGUMENTS_FROM_UNTRUSTED = "argumentsFromUntrusted"
 
 
+_NAMES: Final = tuple(fact.value for fact in MomentFact)
+
+
 class Moment(NamedTuple):
     """What a policy was told of the moment; None is what it was not told, for no rule of it looks.
 
@@ -51,7 +54,7 @@ class Moment(NamedTuple):
             self.weekday,
             self.arguments_from_untrusted,
         )
-        return {fact.value: value for fact, value in zip(MomentFact, values, strict=True) if value is not None}
+        return {name: value for name, value in zip(_NAMES, values, strict=True) if value is not None}
 
 
 UNTOLD: Final = Moment()

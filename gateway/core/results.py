@@ -16,6 +16,7 @@ from gateway.core.canonical import Json, canonical_bytes, canonical_text, digest
 from gateway.core.model import ToolOutput, ToolSpec
 from gateway.core.pages import first_page_note, page_ends, page_size, with_note
 from gateway.core.redaction import RedactedJson, RedactedText, cap_json, cap_text, redact_json, redact_text
+from gateway.core.value_types import quick
 from gateway.core.vocabulary import Outcome, Reason, Recovery, Trust
 
 UNKNOWN_CONTENT: Final = (
@@ -53,6 +54,7 @@ class KeptText:
 
 
 @with_config(ConfigDict(alias_generator=to_camel))
+@quick
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """How a call closed, as recorded: everything of the wire result but `replayed`, `auditSeq` (the closing leaf's index)
@@ -177,6 +179,7 @@ def refused_result(
     )
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class RedactedOutput:
     """A tool's output without what must not leave, and how much that was."""
@@ -191,6 +194,7 @@ class RedactedOutput:
     own: bool
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class PresentedOutput:
     """What is handed out of an output, the whole of it where that is more and may be kept, and the bytes that came with it."""

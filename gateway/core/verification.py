@@ -7,7 +7,7 @@ exception: records that nobody could have written are a finding, not a failure.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, cast
@@ -41,6 +41,10 @@ class LeafRecord:
     body: bytes
     salt: bytes | None
     payload: bytes | None
+
+
+LaterRecords = Callable[[Frontier, KeyHistory], Sequence[Mapping[str, Json]]]
+"""Gives the records behind those of a frontier, where a signed checkpoint covers them all; none where none does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,7 @@ def verify(
     trust: AnchorTrust | None = None,
     newest_only: bool = False,
     check_answer: AnswerCheck | None = None,
+    later: LaterRecords | None = None,
 ) -> LogReport:
     """Check a whole log. `leaves` by index and `notes` by size, both ascending; `anchor` is a note kept elsewhere. `key` is the
     log's one key, or all that it had (`read_keys`).
@@ -131,7 +136,7 @@ def verify(
     `newest_only`: of the notes, every one must say what the records say, and the last must be signed. That proves as much of the
     records, for the last covers them all; a fault is only found later, and an older note whose signature is bad is none.
     `evidence`: what anchors gave for checkpoints of this log, and `trust` whose to believe.
-    `check_answer`: check the passkeys' signatures too.
+    `check_answer`: check the passkeys' signatures too. `later`: what came meanwhile.
     """
     offers = _read_offers(snapshots)
     if isinstance(offers, LogFault):
@@ -147,7 +152,7 @@ def verify(
     kept = [] if given is None else [_Kept(given.size, given.root, "checkpoint")]
     kept += [_Kept(each.size, bytes.fromhex(each.root), f"anchors[{number}].note") for number, each in enumerate(anchors)]
     answers = None if check_answer is None else SignedAnswers(check_answer)
-    check = _Check(keys, InvariantChecker(offers, whole=True), answers, kept, newest_only=newest_only)
+    check = _Check(keys, InvariantChecker(offers, whole=True), answers, kept, newest_only=newest_only, later=later)
     report = check.run(leaves, iter(notes))
     confirmed = given is not None and not any(each.place == "checkpoint" for each in check.kept)
     return replace(report, anchor=given.size if given is not None and confirmed else None, anchors=anchors)
@@ -219,8 +224,9 @@ class _Check:
         kept: Iterable[_Kept],
         *,
         newest_only: bool,
+        later: LaterRecords | None,
     ) -> None:
-        self._keys = keys
+        self._keys, self._later = keys, later
         self._checker = checker
         self._answers = answers
         # The next one is the last.
@@ -289,6 +295,9 @@ class _Check:
             if each.size or each.root != EMPTY_ROOT:
                 return LogFault(Flaw.ANCHOR, None, "the anchored checkpoint does not fit this log", each.place)
             self.kept.pop()
+        if self._later is not None and self._erasures.find_taken() is not None:
+            for body in self._later(self._frontier, self._keys):
+                self._erasures.name_later(body)
         if (taken := self._erasures.find_taken()) is not None:
             detail = f"the payload of record {taken} was taken out: no record says that it was erased"
             return LogFault(Flaw.TAKEN, taken, detail, f"records[{taken}].payload")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gateway.core.model import ModelRef, ToolCall, ToolRequest, bind
+from gateway.core.value_types import quick
 from gateway.runtime.connections import Connection
 from gateway.runtime.conversation import Conversation
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """A `tools/invoke` as it came in. Untrusted."""

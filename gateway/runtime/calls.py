@@ -14,10 +14,12 @@ from gateway.core.judgement import Judgement
 from gateway.core.ledger import ToolResult
 from gateway.core.lifecycle import CallEvent, Phase, advance
 from gateway.core.model import ToolRequest
+from gateway.core.value_types import quick
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.ports import PolicyVerdict
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ClosedCall:
     """A closed call. `result` is kept only where no record has it; replays are rare, and results are large."""
@@ -27,6 +29,7 @@ class ClosedCall:
     closing_index: int | None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class CallAnswer:
     """What goes back for an invocation."""

@@ -18,6 +18,7 @@ from gateway.core.errors import ToolFailed
 from gateway.core.gate import Refuse
 from gateway.core.judgement import Judgement, Question
 from gateway.core.model import CallFacts, PublishedTool, Session, Snapshot, ToolRequest, ToolSpec, apply_defaults
+from gateway.core.value_types import quick
 from gateway.core.vocabulary import Outcome, PermissionMode, Reason
 from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversation import Conversation
@@ -32,6 +33,7 @@ FAULTS_TOLD = 8
 _OF_CALLS = (QuotaMeter.CALLS, QuotaMeter.SECONDS, QuotaMeter.RELEASED_BYTES)
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class CheckedCall:
     """A call that passed rows 5 to 9: what is published under its name, and what the policy may know about it."""
@@ -50,6 +52,13 @@ class CheckedCall:
     def arguments(self) -> Mapping[str, Json]:
         """What the tool is given."""
         return self.request.parsed_arguments
+
+
+class Rejected(NamedTuple):
+    """A call that did not pass them, and what was known of it by then: its tool, once its snapshot had it."""
+
+    refusal: Refuse
+    checked: CheckedCall | None = None
 
 
 class Judged(NamedTuple):
@@ -84,28 +93,28 @@ class CallChecks:
         self._clock = clock
         self._today: dict[str, tuple[int, int]] = {}
 
-    def examine(self, conversation: Conversation, request: ToolRequest) -> CheckedCall | Refuse:
+    def examine(self, conversation: Conversation, request: ToolRequest) -> CheckedCall | Rejected:
         """Rows 5 to 9: turn, snapshot, tool, definition, arguments; defaults are applied here, before anybody sees them."""
         if self._freeze.holding is not None:
-            return gate.POLICY_FROZEN
+            return Rejected(gate.POLICY_FROZEN)
         published = gate.check_binding(request, conversation.turn_state(self._clock.now()))
         if isinstance(published, Refuse):
-            return published
+            return Rejected(published)
         snapshot = conversation.turn.snapshot if conversation.turn is not None else None
         assert snapshot is not None, "check_binding refuses a turn without a snapshot"
-        spec = published.spec
+        found, spec = CheckedCall(request, published, snapshot, CallFacts()), published.spec
         changed = self._check_definition(conversation, snapshot, spec)
         if changed is not None:
-            return changed
+            return Rejected(changed, found)
         faults = self._toolbox.find_faults(spec, request.parsed_arguments)
         if faults:
             told = "; ".join(f"{fault.path or '/'}: {fault.message}" for fault in faults[:FAULTS_TOLD])
-            return Refuse(Outcome.INVALID_ARGUMENTS, Reason.SCHEMA, told)
+            return Rejected(Refuse(Outcome.INVALID_ARGUMENTS, Reason.SCHEMA, told), found)
         request = apply_defaults(request, spec.param_schema)
         try:
             facts = self._toolbox.facts(spec, request.parsed_arguments)
         except ToolFailed as error:
-            return Refuse(Outcome.INVALID_ARGUMENTS, Reason.SCHEMA, error.message)
+            return Rejected(Refuse(Outcome.INVALID_ARGUMENTS, Reason.SCHEMA, error.message), found)
         return CheckedCall(request, published, snapshot, facts)
 
     async def count(self, conversation: Conversation, session: Session) -> Refuse | None:
@@ -196,6 +205,15 @@ class CallChecks:
             needs=judged.verdict.needs,
         )
         return judged if stricter is None else stricter
+
+    def may_begin(self, conversation: Conversation, checked: CheckedCall) -> bool:
+        """Whether a call that runs could begin now: its tool is what it was, and the policy does not forbid it under the
+        labels of this moment. Its turn is not asked, which may have got another snapshot."""
+        current = self._toolbox.find(checked.spec.name)
+        if current is None or current.digest != checked.spec.digest or self._freeze.holding is not None:
+            return False
+        live = self._connections.find(checked.request.session_id)
+        return live is not None and self.judge(conversation, live.session, checked).verdict.mode is not PermissionMode.FORBIDDEN
 
     def restore(self, conversation: Conversation, request: ToolRequest, statement: Mapping[str, Json]) -> CheckedCall | Refuse:
         """A call that was waiting when the process ended, from the statement that the person was shown."""

@@ -8,12 +8,14 @@ from gateway.core.approval import Grant, RuleReason
 from gateway.core.gate import Allow
 from gateway.core.judgement import Judgement
 from gateway.core.ledger import CallIntended, Entry, GrantIssued
+from gateway.core.value_types import quick
 from gateway.core.vocabulary import ApprovalKind, Decision
 from gateway.runtime.approvals import Approved, Pending
 from gateway.runtime.checks import CheckedCall
 from gateway.runtime.usage import NOTHING_RESERVED, Reservation
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Clearance:
     """Leave to run. `pending` is the approval that gave it, `used` the grant; `issued` is a grant that the approval gives."""
@@ -26,7 +28,7 @@ class Clearance:
     alongside: tuple[Entry, ...] = ()
     reserved: Reservation = NOTHING_RESERVED
 
-    def intend(self, checked: CheckedCall, at: int, judgement: Judgement | None) -> tuple[Entry, ...]:
+    def intend(self, checked: CheckedCall, at: int, judgement: Judgement | None, erase_at: int | None) -> tuple[Entry, ...]:
         """The approval, what it grants and the intent that it allows, for one transaction: no crash can part them."""
         intent = CallIntended(
             at=at,
@@ -39,6 +41,7 @@ class Clearance:
             grant_id=None if self.used is None else self.used.id,
             judgement=judgement,
             reserved=self.reserved.uses,
+            erase_at=erase_at,
         )
         return (*self.alongside, intent)
 

@@ -92,6 +92,10 @@ class Closing:
             case _:
                 assert_never(ending)
 
+    def erase_at(self, call: InFlightCall, at: int) -> int | None:
+        """When the content of a call that closes at that time is to go."""
+        return self._timing.retention.erase_at(call.request.tool, at, call.retain_days)
+
     # ── each way ──
 
     async def _close_not_run(self, ending: NotRun) -> CallAnswer:
@@ -109,7 +113,7 @@ class Closing:
             result=result,
             executed=False,
             judgement=ending.call.judgement,
-            erase_at=self._timing.retention.erase_at(request.tool, now, ending.call.retain_days),
+            erase_at=self.erase_at(ending.call, now),
         )
         after: tuple[Entry, ...] = ()
         if (conversation := ending.told_in) is not None:
@@ -146,7 +150,7 @@ class Closing:
             kept=ending.kept,
             settled=ending.settled,
             attachments=ending.attachments,
-            erase_at=self._timing.retention.erase_at(checked.request.tool, now, ending.call.retain_days),
+            erase_at=self.erase_at(ending.call, now),
         )
         after: tuple[Entry, ...] = ()
         if ending.executed:

@@ -7,8 +7,9 @@ session closes its sockets, cancels its calls and voids its inference leases, in
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gateway.core.model import Principal, Session
@@ -152,6 +153,7 @@ class ConnectionRegistry:
         self._sessions: dict[str, LiveSession] = {}
         self._ended: OrderedDict[str, None] = OrderedDict()
         self._consoles: dict[str, dict[str, ConsoleConnection]] = {}
+        self._barred: Counter[str] = Counter()
         self._lost: list[Callable[[Connection], None]] = []
 
     def on_lost(self, react: Callable[[Connection], None]) -> None:
@@ -200,7 +202,25 @@ class ConnectionRegistry:
     def is_live(self, session_id: str, now: int) -> bool:
         """Whether the session may act: known here, not ended, not expired."""
         live = self._sessions.get(session_id)
+        if live is not None and self.is_barred(live.session.principal.id):
+            return False
         return live is not None and not live.ended and now < live.session.expires_at
+
+    @contextmanager
+    def barring(self, principal_id: str) -> Generator[None]:
+        """No session of this person acts while the context lasts: authority is being taken from them. Between the record of that
+        and the end of their last session lie some milliseconds, in which a call would still run."""
+        self._barred[principal_id] += 1
+        try:
+            yield
+        finally:
+            self._barred[principal_id] -= 1
+            if not self._barred[principal_id]:
+                del self._barred[principal_id]
+
+    def is_barred(self, principal_id: str) -> bool:
+        """Whether authority is being taken from this person at this moment."""
+        return principal_id in self._barred
 
     def attach(self, session: Session, connection_id: str, runner: Runner = Runner.BROWSER) -> Connection:
         """Register a new socket; what the session missed is queued for it first."""

@@ -55,6 +55,9 @@ class Turn:
     calls: int = 0
     suspended: asyncio.TimerHandle | None = None
     lent: list[Revocable] = field(default_factory=list[Revocable])
+    lending: int = 0
+    """How much more is about to be lent, once it is on record."""
+
     model: ModelRef | None = None
     inferences: dict[str, ModelRef] = field(default_factory=dict[str, ModelRef])
     succeeded: set[str] = field(default_factory=set[str])
@@ -108,6 +111,14 @@ class Turn:
     def count_call(self) -> None:
         """One more call was proposed in this turn."""
         self.calls += 1
+
+    def begin_lending(self) -> None:
+        """Count what will be lent as soon as it is on record: many requests at once must not all find room for one."""
+        self.lending += 1
+
+    def end_lending(self) -> None:
+        """It is lent, or came to nothing."""
+        self.lending -= 1
 
     def lend(self, lent: Revocable, model: ModelRef) -> None:
         """Keep what has to be revoked with the turn, and which model it is for."""

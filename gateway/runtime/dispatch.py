@@ -22,7 +22,7 @@ from gateway.runtime.admission import Admission
 from gateway.runtime.approvals import Approvals, Approved, Denied, Pending, StepUpFailed
 from gateway.runtime.binding import Proposal, bind_proposal
 from gateway.runtime.calls import CallAnswer, ClosedCall, InFlightCall, cancelled_before_it_ran
-from gateway.runtime.checks import CallChecks, CheckedCall
+from gateway.runtime.checks import CallChecks, CheckedCall, Rejected
 from gateway.runtime.clearance import Clearance, clear_allowed, clear_approved
 from gateway.runtime.closing import Closing
 from gateway.runtime.connections import Connection, ConnectionRegistry
@@ -183,8 +183,8 @@ class Dispatcher:
 
     async def _drive(self, conversation: Conversation, call: InFlightCall, session: Session) -> CallEnding:
         checked = self._checks.examine(conversation, call.request)
-        if isinstance(checked, Refuse):
-            return NotRun(call, checked)
+        if isinstance(checked, Rejected):
+            return NotRun(call, *checked)
         exhausted = call.misplaced or await self._checks.count(conversation, session)
         if exhausted is not None:
             return NotRun(call, exhausted, checked)
@@ -354,16 +354,16 @@ class Dispatcher:
         self, conversation: Conversation, call: InFlightCall, checked: CheckedCall, judged: PolicyVerdict, clearance: Clearance
     ) -> PreparedRun:
         try:
-            recorded = self._ledger.append(*clearance.intend(checked, self._clock.now(), call.judgement))
+            now = self._clock.now()
+            recorded = self._ledger.append(*clearance.intend(checked, now, call.judgement, self._closing.erase_at(call, now)))
             # Meanwhile the intent is on its way to the disk.
-            prepared = self._execution.prepare(conversation, checked, judged)
+            prepared = self._execution.prepare(conversation, checked, judged, self._checks.may_begin)
             await recorded
         except GatewayError:
             self._usage.give_back(clearance.reserved)
             raise
         self._checks.note_use(checked)
-        # Only now: an approval that is not on record covers nothing.
-        if clearance.issued is not None:
+        if clearance.issued is not None:  # only now: an approval that is not on record covers nothing
             self._grants.hold(clearance.issued)
         if clearance.pending is not None:
             self._approvals.settle(clearance.pending, ApprovalStatus.APPROVED, grant=clearance.issued)

@@ -43,6 +43,9 @@ STATUSES: Final[Mapping[ElicitationAction, ElicitationStatus]] = {
     ElicitationAction.CANCEL: ElicitationStatus.CANCELLED,
 }
 
+MayRun = Callable[[], bool]
+"""Whether the call that asks could still begin: its tool unchanged, and not forbidden under the labels and the policy of now."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -51,6 +54,7 @@ class _Waiting:
     """A form that waits. `taken`: somebody answered, and that is being put on record."""
 
     elicitation: Elicitation
+    may_run: MayRun
     answered: asyncio.Future[tuple[ElicitationStatus, ElicitationAnswer]] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -91,30 +95,31 @@ class Elicitations:
         self._timing = timing
         self._waiting: dict[str, _Waiting] = {}
 
-    def of_call(self, request: ToolRequest, source: str, tell: Callable[[str], None]) -> CallElicitations:
+    def of_call(self, request: ToolRequest, source: str, tell: Callable[[str], None], may_run: MayRun) -> CallElicitations:
         """What the server of a running call may ask. `tell` says to whoever waits for the call that a person is asked."""
-        return CallElicitations(self, request, source, tell)
+        return CallElicitations(self, request, source, tell, may_run)
 
     # ── for the call ──
 
     async def ask(
-        self, request: ToolRequest, source: str, form: ElicitationForm, tell: Callable[[str], None]
+        self, request: ToolRequest, source: str, form: ElicitationForm, tell: Callable[[str], None], may_run: MayRun
     ) -> ElicitationAnswer | ElicitationRefusal:
         """Put a form before the person and give their answer. Cancelling this withdraws it."""
-        refusal = self._count(request)
+        refusal = self._count(request) if may_run() else ElicitationRefusal("this call would not be allowed any more")
         if refusal is not None:
             return refusal
         now = self._clock.now()
         elicitation = Elicitation(
             self._entropy.identifier("eli_"), source, request, form, now, now + int(self._timing.approval * 1000)
         )
-        waiting = self._waiting[elicitation.id] = _Waiting(elicitation)
+        waiting = self._waiting[elicitation.id] = _Waiting(elicitation, may_run)
         status = ElicitationStatus.WITHDRAWN
         try:
             asked = ElicitationAsked(now, request, elicitation.id, source, form.digest, elicitation.expires_at)
             await self._ledger.append(asked)
             self._connections.notify_console(request.principal.id, ElicitationRequestedNotice(elicitation))
             tell(f"`{source}` asks you something: answer on the console")
+            self._judge(waiting)
             status, answer = await self._wait(waiting)
             return answer
         except GatewayError:
@@ -134,6 +139,15 @@ class Elicitations:
         for waiting in self._waiting.values():
             if not waiting.taken:
                 waiting.end(ElicitationStatus.WITHDRAWN)
+
+    def judge_again(self) -> None:
+        """A label rose, or tools were changed: what a person answers goes to no server whose call would be forbidden now."""
+        for waiting in self._waiting.values():
+            self._judge(waiting)
+
+    def _judge(self, waiting: _Waiting) -> None:
+        if waiting.is_open and not waiting.may_run():
+            waiting.end(ElicitationStatus.WITHDRAWN)
 
     # ── for the console ──
 
@@ -204,11 +218,14 @@ class Elicitations:
 class CallElicitations:
     """What the server of one call asks: one form at a time, and none any more after a person declined one."""
 
-    def __init__(self, room: Elicitations, request: ToolRequest, source: str, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, room: Elicitations, request: ToolRequest, source: str, tell: Callable[[str], None], may_run: MayRun
+    ) -> None:
         self._room = room
         self._request = request
         self._source = source
         self._tell = tell
+        self._may_run = may_run
         self._asked = 0
         self._is_asking = False
         self._is_over = False
@@ -225,7 +242,7 @@ class CallElicitations:
         self._asked += 1
         self._is_asking = True
         try:
-            answer = await self._room.ask(self._request, self._source, form, self._tell)
+            answer = await self._room.ask(self._request, self._source, form, self._tell, self._may_run)
         finally:
             self._is_asking = False
         self._is_over = isinstance(answer, ElicitationRefusal) or answer.action is not ElicitationAction.ACCEPT

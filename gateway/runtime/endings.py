@@ -14,6 +14,7 @@ from gateway.core.gate import Refuse
 from gateway.core.ledger import Entry, ToolResult
 from gateway.core.model import ToolRequest
 from gateway.core.results import KeptText
+from gateway.core.value_types import quick
 from gateway.core.vocabulary import ApprovalStatus, Decision, Outcome, Reason
 from gateway.runtime.approvals import Approved, Denied, Pending, StepUpFailed, resolve_without_answer
 from gateway.runtime.calls import InFlightCall
@@ -49,6 +50,7 @@ class NotRun:
     told_in: Conversation | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Ran:
     """The intent is on record. `executed` is False when the call was cancelled before its tool started."""

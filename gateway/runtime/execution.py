@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from gateway.core.canonical import Json
@@ -18,15 +18,17 @@ from gateway.core.ledger import CallSubject, ErasureReason, LateResultDiscarded,
 from gateway.core.model import ToolOutput, ToolRequest
 from gateway.core.redaction import cap_text, redact_text, weighs_more
 from gateway.core.results import PresentedOutput, digest_of_output, present_output, redact_output, refused_result
+from gateway.core.value_types import quick
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.calls import InFlightCall, cancelled_while_it_ran
+from gateway.runtime.cancellation import CallCancelled
 from gateway.runtime.checks import CheckedCall
 from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversation import Conversation
 from gateway.runtime.elicitations import CallElicitations, Elicitations
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.ports import Clock, ErasureRecordsReader, Ledger, PolicyVerdict, Toolbox, ToolContext
-from gateway.runtime.progress import Progress
+from gateway.runtime.progress import Progress, SaidLines
 from gateway.runtime.releases import Releases
 from gateway.runtime.tasks import Tasks
 
@@ -35,6 +37,9 @@ REDACTED_AT_ONCE = 64 * 1024
 
 Withhold: TypeAlias = Callable[[Iterable[str]], str | None]
 """From labels to why what has them may not leave."""
+
+MayBegin: TypeAlias = Callable[[Conversation, CheckedCall], bool]
+"""Whether a call that runs could still begin as things are now."""
 
 _log = logging.getLogger(__name__)
 
@@ -81,6 +86,7 @@ class _TimeBox:
             self._ended.set_result(None)
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class PreparedRun:
     """A tool with all that it is given. `withhold` says for labels why what has them may not leave."""
@@ -118,13 +124,15 @@ class Execution:
         self._clock = clock
         self._tasks = tasks
 
-    def prepare(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> PreparedRun:
+    def prepare(
+        self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict, may_begin: MayBegin
+    ) -> PreparedRun:
         """What the tool will be given; nothing of it runs yet."""
         spec = checked.spec
         seconds = min(spec.timeout, judged.obligations.timeout or spec.timeout)
         box = _TimeBox(seconds)
         withhold = self._withhold(conversation, checked, judged)
-        return PreparedRun(checked, judged, box, self._context(conversation, checked, judged, box, withhold), withhold)
+        return PreparedRun(checked, judged, box, self._context(conversation, checked, judged, box, withhold, may_begin), withhold)
 
     async def find_obstacle(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> Refuse | None:
         """Between rows 11 and 12: what cannot work as things are now is not asked about. Why it cannot are the tool's words, and
@@ -170,9 +178,15 @@ class Execution:
         return lambda labels: self._releases.find_withheld(conversation, checked.request, release, labels)
 
     def _context(
-        self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict, box: _TimeBox, withhold: Withhold
+        self,
+        conversation: Conversation,
+        checked: CheckedCall,
+        judged: PolicyVerdict,
+        box: _TimeBox,
+        withhold: Withhold,
+        may_begin: MayBegin,
     ) -> ToolContext:
-        loop, request, cancelled = asyncio.get_running_loop(), checked.request, threading.Event()
+        request, cancelled = checked.request, CallCancelled()
         lines: Progress | None = None
         asking: CallElicitations | None = None
 
@@ -194,16 +208,19 @@ class Execution:
                 )
             lines.report(message, fraction)
 
+        said = SaidLines(report)
+
         def progress(message: str, fraction: float | None) -> None:
             # Nobody waits for a call that was cancelled, and its late result is told to nobody either.
             if not cancelled.is_set():
-                loop.call_soon_threadsafe(report, message, fraction)
+                said.add(message, fraction)
 
         async def elicit(message: str, schema: Json) -> ElicitationAnswer | ElicitationRefusal:
             nonlocal asking
             if asking is None:
+                may_run = partial(may_begin, conversation, checked)
                 _, _, source = checked.spec.source.partition(":")
-                asking = self._elicitations.of_call(request, source, lambda message: progress(message, None))
+                asking = self._elicitations.of_call(request, source, lambda message: progress(message, None), may_run)
             with box.paused():
                 return await asking.ask(message, schema)
 

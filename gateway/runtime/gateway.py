@@ -152,6 +152,7 @@ class Gateway:
         """Tools that could be called were changed or taken away: open snapshots are void, and what waits is judged again."""
         self.turns.revoke_snapshots("toolsChanged")
         self.approvals.judge_again()
+        self.elicitations.judge_again()
         self.inference.judge_again()
 
     async def withdraw_waiting_calls(self) -> None:
@@ -302,6 +303,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         freeze=freeze,
     )
     exposures.on_rise(approvals.judge_again)
+    exposures.on_rise(elicitations.judge_again)
     exposures.on_rise(inference.judge_again)
     turns.on_replaced(approvals.judge_again)
     return Gateway(

@@ -7,10 +7,11 @@ or are refused by another policy. Each of these is on record, so it is told from
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable
 
 from gateway.core.ledger import (
     AgentSessionEnded,
+    CallClosed,
     CallIntended,
     ConversationDeleted,
     Entry,
@@ -34,7 +35,11 @@ class AnnouncedLedger:
     def append(self, *entries: Entry) -> Awaitable[tuple[int | None, ...]]:
         """Make the entries durable, as the port says, and tell of what they change after that."""
         recorded = self._ledger.append(*entries)
-        people = dict.fromkeys(person for entry in entries for person in self._changed_by(entry))
+        # In the order of the entries. Nearly all that is written are calls without a grant.
+        people: dict[str, None] = {}
+        for entry in entries:
+            if (person := self._changed_by(entry)) is not None:
+                people[person] = None
         if not people:
             return recorded
         recording = asyncio.ensure_future(recorded)
@@ -46,19 +51,21 @@ class AnnouncedLedger:
             for person in people:
                 self._connections.notify_console(person, GrantsChangedNotice())
 
-    def _changed_by(self, entry: Entry) -> Iterator[str]:
+    def _changed_by(self, entry: Entry) -> str | None:
         """The person whose grants it changes, if it does. Of turns only those end a grant in which one was given."""
         match entry:
+            case CallClosed():
+                return None
+            case CallIntended():
+                return None if entry.grant_id is None else entry.request.principal.id
             case GrantIssued(_, grant):
                 if grant.turn_id is not None:
                     self._turns.add(grant.turn_id)
-                yield grant.principal_id
-            case CallIntended(grant_id=str()):
-                yield entry.request.principal.id
+                return grant.principal_id
             case TurnEnded() if entry.turn_id in self._turns:
                 self._turns.discard(entry.turn_id)
-                yield entry.principal_id
+                return entry.principal_id
             case GrantRevoked() | AgentSessionEnded() | ConversationDeleted():
-                yield entry.principal_id
+                return entry.principal_id
             case _:
-                pass
+                return None

@@ -4,7 +4,6 @@ what its rules look at."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 
 from gateway.core.canonical import Json
@@ -49,7 +48,9 @@ class Moments:
     def subject(self, session: Session, conversation: Conversation, arguments: Mapping[str, Json] | None = None) -> PolicySubject:
         """The session's person at the label and the moment that hold now. `arguments` are those of a call, if it is about one."""
         subject, reads = self._exposures.subject(session), self._policy.reads
-        return replace(subject, moment=self._tell(session, conversation, reads, arguments or {})) if reads else subject
+        if not reads:
+            return subject
+        return PolicySubject(subject.principal, subject.label, self._tell(session, conversation, reads, arguments or {}))
 
     def _tell(
         self, session: Session, conversation: Conversation, reads: frozenset[MomentFact], arguments: Mapping[str, Json]

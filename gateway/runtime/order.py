@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 from gateway.core.gate import Refuse
 from gateway.core.model import ToolRequest
 from gateway.core.plans import PLAN_STEPS, PlanPlace
+from gateway.core.value_types import quick
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.calls import InFlightCall, cancelled_before_it_ran
 from gateway.runtime.conversation import Conversation
 from gateway.runtime.ports import DispatchRecords
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class PlacedRequest:
     """A request with its place in a plan, and the call that it follows; or why it can follow none."""

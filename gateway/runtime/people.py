@@ -73,8 +73,9 @@ class People:
                 self._require_fresh(by)
             if profile is not Profile.OPERATOR:
                 await self._require_another_operator(person)
-            await self._ledger.append(PrincipalProfileChanged(self._clock.now(), person.id, profile, _id(by)))
-        await self._sessions.end_all(person.id, "changed")
+            with self._connections.barring(person.id):
+                await self._ledger.append(PrincipalProfileChanged(self._clock.now(), person.id, profile, _id(by)))
+                await self._sessions.end_all(person.id, "changed")
         return replace(person, profile=profile)
 
     async def suspend(self, named: str, by: ConsoleSession | None = None) -> Principal:
@@ -85,8 +86,9 @@ class People:
             if person.suspended:
                 raise Refused("isSuspended", f"{person.name} is suspended already", 409)
             await self._require_another_operator(person)
-            await self._ledger.append(PrincipalSuspended(self._clock.now(), person.id, _id(by)))
-        await self._sessions.end_all(person.id, "suspended")
+            with self._connections.barring(person.id):
+                await self._ledger.append(PrincipalSuspended(self._clock.now(), person.id, _id(by)))
+                await self._sessions.end_all(person.id, "suspended")
         return replace(person, suspended=True)
 
     async def resume(self, named: str, by: ConsoleSession | None = None) -> Principal:
@@ -109,8 +111,9 @@ class People:
         async with self._changing:
             person = await self._find(named)
             await self._require_another_operator(person)
-            await self._ledger.append(PrincipalRemoved(self._clock.now(), person.id, _id(by)))
-        await self._sessions.end_all(person.id, "removed")
+            with self._connections.barring(person.id):
+                await self._ledger.append(PrincipalRemoved(self._clock.now(), person.id, _id(by)))
+                await self._sessions.end_all(person.id, "removed")
         return person
 
     def sessions(self) -> Sequence[tuple[Session, Label]]:

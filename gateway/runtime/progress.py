@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from gateway.core.errors import GatewayError, LedgerUnavailable
 from gateway.core.ledger import Entry
@@ -21,10 +21,43 @@ from gateway.runtime.tasks import Tasks
 PROGRESS_CHARACTERS = 500
 """docs/PROTOCOL.md section 5."""
 
+LINE_CHARACTERS = 4096
+"""A longer line is told by its length alone: looking through it would take time that everybody else waits."""
+
+LINES_KEPT = 32
+"""Of what a tool says before the event loop hears of it, the newest."""
+
 RETRY_SECONDS = 1.0
 """Between attempts to record what a line let in; it is not sent before."""
 
 _log = logging.getLogger(__name__)
+
+
+class SaidLines:
+    """What a tool says, in whatever thread it runs, for the event loop: however much that is, few lines of it at a time, so that
+    nobody else has to wait."""
+
+    def __init__(self, report: Callable[[str, float | None], None]) -> None:
+        """`report` takes a line on the running loop."""
+        self._report = report
+        self._loop = asyncio.get_running_loop()
+        self._lines: deque[tuple[str, float | None]] = deque(maxlen=LINES_KEPT)
+        self._is_due = False
+
+    def add(self, message: str, fraction: float | None) -> None:
+        """One more; what is wrong with it is the tool's own fault, raised where the tool runs."""
+        said = str(message)
+        line = said if len(said) <= LINE_CHARACTERS else f"(a line of {len(said)} characters)"
+        self._lines.append((line, None if fraction is None else min(1.0, max(0.0, fraction))))
+        if not self._is_due:
+            self._is_due = True
+            self._loop.call_soon_threadsafe(self._pass_on)
+
+    def _pass_on(self) -> None:
+        # Before the lines are looked at: one that is added from here on is passed on by the next call.
+        self._is_due = False
+        for _ in range(len(self._lines)):
+            self._report(*self._lines.popleft())
 
 
 class Progress:
@@ -56,10 +89,9 @@ class Progress:
 
     def report(self, message: str, fraction: float | None) -> None:
         """One line, and a fraction from 0 to 1. For the event loop's thread."""
-        encodable = str(message).encode(errors="replace").decode()
+        encodable = message.encode(errors="replace").decode()
         text = redact_text(encodable, self._redact).text[:PROGRESS_CHARACTERS]
-        shown = None if fraction is None else min(1.0, max(0.0, fraction))
-        self._waiting.append(ToolProgressNotice(self._request.call_id, text, shown))
+        self._waiting.append(ToolProgressNotice(self._request.call_id, text, fraction))
         if self._let_in:
             self._send()
         elif not self._begun:

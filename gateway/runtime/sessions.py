@@ -160,7 +160,7 @@ class Sessions:
         if session is not None and self._consoles.has_expired(session):
             await self.end_console(session, "expired")
             return None
-        return session
+        return None if session is not None and self._connections.is_barred(session.principal.id) else session
 
     async def agent(self, secret: str) -> Session | None:
         """The live agent session of that cookie secret."""
@@ -168,7 +168,7 @@ class Sessions:
         if session is not None and self._agents.has_expired(session):
             await self.end_agent(session, "expired")
             return None
-        return session
+        return None if session is not None and self._connections.is_barred(session.principal.id) else session
 
     async def resume(self, session_id: str) -> Session | None:
         """A live session that something else than its cookie stands for, so that its time runs here as well."""

@@ -6,8 +6,11 @@ that began it: an address that somebody else made, or an answer to another perso
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -31,6 +34,8 @@ from gateway.runtime.ports import (
     SignInReply,
     SourceRecords,
 )
+
+_log = logging.getLogger(__name__)
 
 ATTEMPT_SECONDS: Final = 600.0
 """From the console to the authorization server and back: a password, a second factor, a question about scopes."""
@@ -89,6 +94,8 @@ class SignIns:
         self._attempts: OrderedDict[str, _Attempt] = OrderedDict()
         self._done: dict[str, SignInView] = {}
         self._addresses: dict[str, str] = {}
+        self._kept: dict[str, RedeemedSignIn] = {}
+        self._discards: set[asyncio.Task[None]] = set()
 
     async def start(self, sources: Mapping[str, AddedSource]) -> Sequence[str]:
         """Use every sign-in that is kept. Gives those that cannot be used, in words."""
@@ -166,12 +173,14 @@ class SignIns:
         await self._ledger.append(SourceSignedIn(now, by, source.name, redeemed.server, sealed))
         self._addresses[source.name] = redeemed.address
         self._done[source.name] = SignInView(redeemed.server, now)
+        self._kept[source.name] = redeemed
         self._host.use(source, redeemed.tokens)
 
     async def end(self, source: AddedSource, by: str | None) -> str | None:
         """Forget the tokens of a source. Gives them, to be revoked; None where there are none that can be read."""
         self._host.use(source, None)
         self._done.pop(source.name, None)
+        self._kept.pop(source.name, None)
         stored = (await self._records.source_sign_ins()).get(source.name)
         if stored is None:
             return None
@@ -190,7 +199,24 @@ class SignIns:
             return refusal.message
         return None
 
+    @asynccontextmanager
+    async def discarding(self, source: AddedSource, redeemed: RedeemedSignIn) -> AsyncGenerator[None]:
+        """Tokens that are not kept while the context lasts are voided at the server that gave them, which would take them from
+        whoever has read them on the way until they expire."""
+        try:
+            yield
+        finally:
+            if self._kept.get(source.name) is not redeemed:
+                # Aside: whoever signed in may be gone, and does not wait for it.
+                task = asyncio.get_running_loop().create_task(self._discard(source, redeemed.tokens))
+                self._discards.add(task)
+                task.add_done_callback(self._discards.discard)
+
     # ── inside ──
+
+    async def _discard(self, source: AddedSource, tokens: str) -> None:
+        if (fault := await self.revoke(source, tokens)) is not None:
+            _log.warning("tokens of `%s` that were not kept are good until they expire: %s", source.name, fault)
 
     def _drop_old(self) -> None:
         now = self._clock.monotonic()

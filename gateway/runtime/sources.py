@@ -261,7 +261,7 @@ class Sources:
         """Take what the browser brought back; the source connects anew. Raises NotFound and Refused."""
         source = await self._find(name)
         redeemed = await self._sign_ins.redeem(source, session_id, by, state, answer)
-        async with self._changing:
+        async with self._sign_ins.discarding(source, redeemed), self._changing:
             # The authorization server may have taken a while.
             if await self._find(name) != source:
                 raise Refused("changed", f"`{name}` was changed meanwhile; sign in again", 409)

@@ -25,6 +25,9 @@ DRAIN_SECONDS: Final = 10.0
 SOCKETS_PER_SESSION: Final = 64
 """Open at once. Each is told what its session is told, so that many of them would make one notice as many messages."""
 
+FULL_SESSIONS: Final = 4
+"""Sessions of one person that may have as many sockets as that at once, at each origin. Each sign-in begins another session."""
+
 
 @dataclass(slots=True)
 class Timing:

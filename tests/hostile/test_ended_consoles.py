@@ -51,8 +51,16 @@ async def test_case_271_what_waits_behind_other_requests_is_not_done_once_the_se
 async def test_case_272_tokens_of_a_source_that_come_once_the_session_has_ended_are_not_kept(scene: Scene) -> None:
     eve = await scene.another("Eve who signs in", "operator")
     eve_id, console = await find_id(scene, "Eve who signs in"), await eve.console()
-    asked, released = asyncio.Event(), asyncio.Event()
+    asked, released, voided = asyncio.Event(), asyncio.Event(), asyncio.Event()
     async with serve_oauth(OAuthSite()) as site:
+
+        async def void(request: Request) -> Response:
+            del site.answers["/revoke"]
+            answered = await site.handle(request)
+            voided.set()
+            return answered
+
+        site.answers["/revoke"] = void
 
         async def hold(request: Request) -> Response:
             asked.set()
@@ -77,3 +85,7 @@ async def test_case_272_tokens_of_a_source_that_come_once_the_session_has_ended_
         assert await done_since_the_end(scene, eve_id) == []
         (source,) = [each for each in (await scene.console.call("sources/list", {}))["sources"] if each["name"] == "remote"]
         assert source["signIn"] == {}
+        # Nor are they good for anybody who saw them on the way.
+        async with asyncio.timeout(PATIENCE):
+            await voided.wait()
+        assert (site.refresh, site.access) == (set(), set())

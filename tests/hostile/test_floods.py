@@ -7,8 +7,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from gateway.runtime.timing import FULL_SESSIONS, SOCKETS_PER_SESSION
+from tests.harness.http import Browser
+from tests.harness.person import Person, Turn
 from tests.harness.process import GatewayProcess
-from tests.hostile.raw_socket import PATIENCE, Opcode, RawSocket, connect, frame, request
+from tests.hostile.raw_socket import PATIENCE, Opcode, RawSocket, connect, frame, handshake, request
 from tests.scenarios.conftest import Scene
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -57,3 +60,48 @@ async def test_case_277_requests_that_do_not_wait_for_their_answers_end_their_co
     assert answers.count(b"HTTP/1.1 200 ") < 40
     writer.close()
     assert (await scene.shell.call("session/describe"))["session"]["profile"] == "operator"
+
+
+async def test_case_290_what_is_no_http_does_not_fill_the_operators_log(gateway: GatewayProcess) -> None:
+    """Whoever reaches the port can send it, on as many connections as they like."""
+
+    async def send(what: bytes) -> None:
+        reader, writer = await connect(gateway.port)
+        writer.write(what)
+        async with asyncio.timeout(PATIENCE):
+            await reader.read()
+        writer.close()
+
+    host = urlsplit(gateway.agent_origin).netloc
+    unknown = f"GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n".encode()
+    before = len(gateway.output)
+    for _ in range(10):
+        await asyncio.gather(*(send(what) for what in (b"\x16\x03\x01\x02\x00\x01\r\n\r\n", unknown) for _ in range(20)))
+    assert len(gateway.output) - before < 3_000
+
+
+async def test_case_306_slow_tools_of_one_person_keep_nobody_elses_from_running(scene: Scene) -> None:
+    eve = await scene.another("Eve", "operator")
+    theirs = await Turn.begin(await eve.agent())
+    over = scene.gateway.home / "over"
+    slow = [await theirs.start("dawdle", {"file": str(over)}) for _ in range(32)]
+    await theirs.socket.notification("tools/progress")
+    assert (await (await scene.begin()).invoke("peek", {"what": "tea"}))["outcome"] == "ok"
+    assert not any(call.done() for call in slow)
+    over.touch()
+    assert {(await call)["outcome"] for call in slow} == {"ok"}
+    await eve.leave()
+
+
+async def test_case_307_a_person_of_many_sessions_has_no_more_sockets_than_four_of_them(scene: Scene) -> None:
+    trudy, crowd = await scene.another("Trudy", "guest"), list[tuple[int, RawSocket]]()
+    for _ in range(FULL_SESSIONS + 1):
+        again = Person(scene.gateway, Browser(scene.gateway.port), trudy.authenticator)
+        assert (await again.sign_in()).status == 204
+        assert (await again.open_shell()).status in (302, 303)
+        crowd += await asyncio.gather(*(handshake(again.browser, scene.gateway.agent_origin) for _ in range(SOCKETS_PER_SESSION)))
+    refused = [wire for status, wire in crowd if status == 429]
+    assert (len(crowd) - len(refused), len(refused)) == (FULL_SESSIONS * SOCKETS_PER_SESSION, SOCKETS_PER_SESSION)
+    assert (await (await scene.begin()).invoke("peek", {"what": "a"}))["outcome"] == "ok"
+    for _, wire in crowd:
+        await wire.drop()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import orjson
 import pytest
 
 from tests.harness.http import Browser, Reply
 from tests.harness.mcp_client import LinePeer
-from tests.harness.mcp_web import WebPeer, decide, request_of
+from tests.harness.mcp_web import CALLBACK, FORM, VERIFIER, WebPeer, decide, request_of
 from tests.hostile.raw_socket import connect
 from tests.scenarios.conftest import Scene
 
@@ -280,3 +280,24 @@ async def test_case_275_a_stream_ends_with_its_session_and_says_so_to_its_client
     writer.close()
     assert ran(scene, "case 275") == 0
     assert "ASGI callable" not in scene.gateway.output
+
+
+async def test_case_288_a_parameter_that_comes_twice_is_read_by_nobody(scene: Scene) -> None:
+    """Whoever looks at a request before the authorization server may take the first of them, and the server the last."""
+    peer = WebPeer(scene.ada)
+    assert (await peer.register()).status == 201
+    twice = f"{peer.authorization(redirect_uri='https://attacker.example/')}&redirect_uri={quote(CALLBACK, safe='')}"
+    reply = await scene.ada.browser.get(twice)
+    assert (reply.status, reply.json["error"]) == (400, "invalid_request")
+
+    browser, code = Browser(scene.gateway.port), await peer.code()
+    honest = {"grant_type": "authorization_code", "client_id": peer.client_id, "redirect_uri": CALLBACK, "code": code}
+    form = urlencode([*honest.items(), ("code_verifier", "x" * 43), ("code_verifier", VERIFIER)]).encode()
+    reply = await browser.post(f"{peer.origin}/token", raw=form, headers=FORM, origin=None)
+    assert (reply.status, reply.json["error"]) == (400, "invalid_request")
+    # Nobody has read the code, so it is still good for whoever asks rightly.
+    assert (await peer.redeem(code=code)).status == 200
+
+    raw = f'{{"redirect_uris": ["https://attacker.example/"], "redirect_uris": ["{CALLBACK}"]}}'.encode()
+    reply = await browser.post(f"{peer.origin}/register", raw=raw, headers={"Content-Type": "application/json"}, origin=None)
+    assert (reply.status, reply.json["error"]) == (400, "invalid_client_metadata")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
 import pytest
@@ -51,8 +51,8 @@ async def request_of(stage: Stage) -> ToolRequest:
     return bind_proposal(stage.connection, conversation, stage.propose("peek"), stage.clock.now())
 
 
-def call_of(room: Elicitations, request: ToolRequest) -> CallElicitations:
-    return room.of_call(request, "git", lambda _message: None)
+def call_of(room: Elicitations, request: ToolRequest, may_run: Callable[[], bool] = lambda: True) -> CallElicitations:
+    return room.of_call(request, "git", lambda _message: None, may_run)
 
 
 async def waiting(room: Elicitations, stage: Stage) -> str:
@@ -182,6 +182,25 @@ async def test_a_new_policy_withdraws_what_waits(room: Elicitations, stage: Stag
     assert await asking == ElicitationAnswer(ElicitationAction.CANCEL)
     with pytest.raises((NotFound, Refused)):
         await room.answer(stage.console, question, ACCEPT, VALUES)
+
+
+async def test_a_call_that_could_not_begin_any_more_asks_nothing_and_what_it_asked_is_withdrawn(
+    room: Elicitations, stage: Stage
+) -> None:
+    allowed = [True]
+    request = await request_of(stage)
+    asking = asyncio.create_task(call_of(room, request, lambda: allowed[0]).ask("Which branch?", FORM))
+    question = await waiting(room, stage)
+    room.judge_again()
+    assert [each.id for each in room.list(stage.ada.id)] == [question]
+    allowed[0] = False
+    room.judge_again()
+
+    assert await asking == ElicitationAnswer(ElicitationAction.CANCEL)
+    with pytest.raises((NotFound, Refused)):
+        await room.answer(stage.console, question, ACCEPT, VALUES)
+    again = await call_of(room, request, lambda: allowed[0]).ask("Which branch?", FORM)
+    assert again == ElicitationRefusal("this call would not be allowed any more")
 
 
 async def test_nobody_is_asked_what_cannot_be_put_on_record(room: Elicitations, stage: Stage) -> None:

@@ -130,6 +130,24 @@ async def test_a_list_that_is_not_all_that_waits_in_its_order_counts_for_nothing
     assert await ended(calls) == [OK] * 3
 
 
+async def test_what_joins_a_plan_while_its_answer_waits_makes_it_another_plan(stage: Stage) -> None:
+    """The list was whole when the answer came, and is not any more when its turn comes behind another answer."""
+    await stage.begin()
+    calls, questions = await ask(stage, "destroy", "destroy")
+    async with vars(stage.gateway.approvals)["_pending"][questions[1]].answering:
+        waits = asyncio.create_task(answer(ada(stage), questions))
+        calls.append(stage.start(replace(stage.propose("destroy", "step-3", path="notes/3.txt"), after="step-2")))
+        questions.append(str((await stage.asked())["id"]))
+        assert not waits.done()
+    with pytest.raises(Refused) as refused:
+        await waits
+    assert refused.value.reason == "planChanged"
+    assert stage.toolbox.effects == []
+    assert entries(stage, PasskeyUsed) == []
+    await answer(ada(stage), questions)
+    assert await ended(calls) == [OK] * 3
+
+
 @pytest.mark.parametrize("signed", [(1, 0, 2), (0, 1), (1,), (0, 1, 2, 2)], ids=str)
 async def test_a_signature_over_another_list_ends_the_plan(stage: Stage, signed: tuple[int, ...]) -> None:
     await stage.begin()

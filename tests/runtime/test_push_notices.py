@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from gateway.core.approval import Approval
-from gateway.core.errors import LedgerUnavailable
+from gateway.core.errors import LedgerUnavailable, Refused
 from gateway.core.ledger import PushDevice
 from gateway.core.model import Principal
 from gateway.core.quorum import Needs
@@ -18,6 +18,7 @@ from gateway.core.vocabulary import ApprovalStatus, Profile
 from gateway.runtime.ports import PushMessage, PushOutcome, PushRecords, PushSubscription
 from gateway.runtime.push_devices import PushDevices
 from gateway.runtime.push_notices import PushNotices
+from gateway.runtime.push_tests import TESTS, PushTests
 from gateway.runtime.tasks import Tasks
 from tests.fakes.clock import FakeClock
 
@@ -125,3 +126,20 @@ async def test_a_device_that_is_gone_is_forgotten_and_one_that_failed_is_not(tol
 async def test_a_record_that_cannot_be_read_stops_nothing(told: Told) -> None:
     told.is_there = False
     assert await told.ask(asked()) == []
+
+
+async def test_after_a_minute_a_device_can_be_tried_again_also_where_the_clock_was_set_back(told: Told) -> None:
+    async def list_devices(person: Principal) -> list[PushDevice]:
+        return await told.push_devices(person.id)
+
+    devices = SimpleNamespace(list=list_devices, sender=told.sender, subscription_of=told.subscription_of)
+    clock = FakeClock()
+    tests = PushTests(cast("PushDevices", devices), clock, "console.example")
+    for _ in range(TESTS):
+        await tests.send(ADA, "dev_usr_1")
+    with pytest.raises(Refused):
+        await tests.send(ADA, "dev_usr_1")
+    clock.set_wall(clock.now() - 86_400_000)
+    clock.advance(61)
+    await tests.send(ADA, "dev_usr_1")
+    assert len(told.messages) == TESTS + 1

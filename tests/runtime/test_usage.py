@@ -138,12 +138,13 @@ async def test_a_quota_that_runs_out_while_a_person_decides_refuses_what_they_ap
     assert [effect[0] for effect in stage.toolbox.effects] == ["look"]
 
 
-async def test_tokens_are_set_aside_before_the_model_is_asked_and_stay_used_when_nobody_settles_them(stage: Stage) -> None:
+async def test_tokens_are_set_aside_on_record_and_stay_used_when_nobody_settles_them(stage: Stage) -> None:
     stage.policy.allowance = replace(stage.policy.allowance, tokens_per_session=100)
     snapshot = await stage.begin()
     conversation, turn = await stage.gateway.turns.open_turn(stage.session, snapshot.conversation_id, snapshot.turn_id)
     _, lease = await stage.gateway.inference.mint(stage.session, conversation, turn, "w:tiny")
     reserved = await stage.gateway.inference.reserve_tokens(lease, 100)
+    assert await stage.gateway.inference.record_reserved(lease, reserved) is reserved
     with pytest.raises(TooManyRequests, match="100 model tokens"):
         await stage.gateway.inference.reserve_tokens(lease, 1)
     assert (await used(stage))["tokens", "session"] == 100

@@ -188,6 +188,8 @@ async def test_what_people_were_asked_and_what_models_were_used_is_summed_up(sce
     models = (await scene.console.call("audit/models"))["models"]
     assert sum(model["turns"] for model in models) == person["turns"]
     assert sum(model["calls"] for model in models) >= 2
+    # What people typed belongs to no model, whichever a turn began with.
+    assert [model.get("callsPerTurn") for model in models if "modelId" not in model] == [None]
 
 
 async def test_a_call_that_failed_or_ran_too_long_ran_and_one_that_was_refused_did_not(scene: Scene) -> None:
@@ -202,6 +204,11 @@ async def test_a_call_that_failed_or_ran_too_long_ran_and_one_that_was_refused_d
     ):
         assert (await turn.invoke(tool, arguments))["outcome"] == outcome
     assert await sum_of_calls(scene.console) == (before[0] + 5, before[1] + 3)
+    # Arguments that do not fit are those of a tool that there is: the call is found by it.
+    unfit = await calls_of(scene.console, conversationId=turn.conversation_id, tool="peek", outcome="invalidArguments")
+    assert [(call["tool"], bool(call["source"]), call["policyVersion"] is not None) for call in unfit] == [("peek", True, True)]
+    (unknown,) = await calls_of(scene.console, conversationId=turn.conversation_id, outcome="unknownTool")
+    assert "tool" not in unknown
 
 
 @pytest.mark.requirement("002-71", "everybody sees the decisions about their own calls, and of nobody else's")

@@ -31,7 +31,10 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gat
     home = tmp_path_factory.mktemp("elicitation")
     tools = ", ".join(f'{name} = "read"' for name in TOOLS)
     settings = f'kind = "mcp"\ncommand = {json.dumps([sys.executable, "-S", str(ROGUE)])}\ntools = {{ {tools} }}\n'
-    (home / "countersign.toml").write_text(f'[sources.git]\n{settings}elicitation = "ask"\n\n[sources.mute]\n{settings}')
+    far = settings.replace('"read"', '"network"')
+    (home / "countersign.toml").write_text(
+        f'[sources.git]\n{settings}elicitation = "ask"\n\n[sources.mute]\n{settings}\n[sources.far]\n{far}elicitation = "ask"\n'
+    )
     shutil.copytree(POLICY, home / "policy")
     process = make_gateway(home, COUNTERSIGN_POLICY=str(home / "policy"))
     await process.start()
@@ -190,4 +193,19 @@ async def test_a_server_of_which_the_operator_did_not_say_so_reaches_nobody(scen
     turn = await scene.begin()
     result = await turn.invoke("mute__asks_form", ASKS)
     assert json.loads(result["content"]) == "Elicitation not supported"
+    assert (await scene.console.call("elicitations/list"))["elicitations"] == []
+
+
+async def test_case_292_no_answer_goes_to_a_server_whose_call_the_label_forbids_now(scene: Scene) -> None:
+    """The operator restricts the session while the form of a network tool waits; high may not leave this machine."""
+    await ready(scene, "far")
+    turn = await scene.begin()
+    waiting = await turn.start("far__asks_form", ASKS, "c1")
+    await scene.ada.answer(scene.console, (await scene.console.notification("approvals/requested"))["approval"]["id"])
+    question = await asked(scene)
+    session = (await scene.shell.call("session/describe"))["session"]["id"]
+    await scene.console.call("sessions/restrict", {"sessionId": session, "label": "high"})
+    with pytest.raises(RpcError):
+        await answer(scene, question, "accept", values={"branch": "never-sent"})
+    assert "never-sent" not in text_of(await waiting)
     assert (await scene.console.call("elicitations/list"))["elicitations"] == []

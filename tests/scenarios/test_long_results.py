@@ -311,3 +311,9 @@ async def test_a_policy_forbids_the_tool_by_its_name(gateway: GatewayProcess, sc
     turn = await Turn.begin(scene.shell, turn.conversation_id)
     refused = await read_on(turn, result_id=part.id)
     assert (refused["outcome"], refused["reason"]) == ("refusedByPolicy", "forbidden")
+
+
+async def test_case_303_a_long_line_of_progress_is_told_by_its_length_alone(scene: Scene) -> None:
+    turn = await scene.begin()
+    assert (await turn.invoke("chatter", {"megabytes": 8}, "long"))["outcome"] == "ok"
+    assert (await scene.shell.notification("tools/progress", callId="long"))["message"] == "(a line of 8388608 characters)"

@@ -14,6 +14,7 @@ from gateway.core.judgement import Judgement
 from gateway.core.ledger.requests import describe_call, identify_call, payload_of_intent, payload_of_proposal
 from gateway.core.model import Snapshot, ToolRequest
 from gateway.core.results import KeptText, ToolResult, result_record, unknown_result
+from gateway.core.value_types import quick
 from gateway.core.vocabulary import Decision, Recovery
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class CallIntended:
     """About to run: durable before the tool starts. Consumes the approval or one use of the grant in the same transaction."""
@@ -44,6 +46,8 @@ class CallIntended:
     """What the policy was asked last, and answered; None in logs that are older than it."""
     reserved: tuple[QuotaUse, ...] = ()
     """What is set aside for it of quotas. In the tables only."""
+    erase_at: int | None = None
+    """When its content is to be erased if nobody ever learns its outcome; None where it is kept. In the tables only."""
 
     def leaf(self) -> Leaf:
         return Leaf(
@@ -58,6 +62,7 @@ class CallIntended:
         )
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class CallClosed:
     """A closing entry; every request has exactly one. Ran or not, this is the result that replays see."""

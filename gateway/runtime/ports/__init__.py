@@ -17,7 +17,14 @@ from gateway.runtime.ports.history import (
     QuestionLoad,
 )
 from gateway.runtime.ports.identity import CookieSigner, NewPasskey, PasskeyVerifier, VerifiedAssertion
-from gateway.runtime.ports.inference import InferenceBackend, InferenceStream, ModelInfo, ModelPhase, ModelState
+from gateway.runtime.ports.inference import (
+    IncompleteBackend,
+    InferenceBackend,
+    InferenceStream,
+    ModelInfo,
+    ModelPhase,
+    ModelState,
+)
 from gateway.runtime.ports.ledger import Ledger
 from gateway.runtime.ports.observing import Observer, Step
 from gateway.runtime.ports.policy import PolicyEngine, PolicySubject, PolicyVerdict, ProfileLimits
@@ -122,6 +129,7 @@ __all__ = [
     "GrantReviewRecords",
     "HistoryChoices",
     "HistoryFilter",
+    "IncompleteBackend",
     "InferenceBackend",
     "InferenceStream",
     "KeptRecords",

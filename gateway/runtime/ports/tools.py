@@ -11,6 +11,7 @@ from gateway.core.canonical import Json
 from gateway.core.elicitation import ElicitationAnswer, ElicitationRefusal
 from gateway.core.model import DEFAULT_RESULT_CAP, CallFacts, Principal, ToolOutput, ToolSpec
 from gateway.core.preview import Preview
+from gateway.core.value_types import quick
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ async def elicit_nothing(_message: str, _schema: Json) -> ElicitationRefusal:
     return ElicitationRefusal("there is nobody here who could be asked")
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """What a running tool may know and use. `cancelled` is set when nobody waits for it any more. Of what it gives back, `redact`
