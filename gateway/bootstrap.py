@@ -25,6 +25,7 @@ from gateway.adapters.tools.added import AddedSources, Secrets
 from gateway.adapters.tools.builtin.sample_workspace import prepared_workspace
 from gateway.adapters.tools.oauth.host import OAuthSignIns
 from gateway.adapters.tools.sources import open_tools
+from gateway.anchored_notes import anchored_notes
 from gateway.application import Application
 from gateway.changeable_settings import operator_settings
 from gateway.policy_records import open_policy
@@ -56,14 +57,13 @@ async def build(
     settings: Settings, metrics: Metrics, *, port: int, policy_wrapper: PolicyWrapper = keep_policy
 ) -> AsyncGenerator[Application]:
     """Open and connect everything; close it again in the opposite order. Raises GatewayError."""
-    origins = Origins(*settings.origins(port))
-    clock, entropy = SystemClock(), SystemEntropy()
+    origins, clock, entropy = Origins(*settings.origins(port)), SystemClock(), SystemEntropy()
     policy = policy_wrapper((opened := open_policy(settings)).policy)
     declared, models = declared_sources(settings), build_models(choice := model_choice(settings, origins), clock)
-    embedder = build_embedder(choice, clock)
+    embedder, anchored = build_embedder(choice, clock), await anchored_notes(settings)
     async with (
         prepared_workspace(settings.workspace, partial(click.echo, err=True)),
-        open_store(settings.state, origin=urlsplit(origins.console).netloc, salt=entropy.octets) as store,
+        open_store(settings.state, origin=urlsplit(origins.console).netloc, salt=entropy.octets, anchored=anchored) as store,
     ):
         tools = tools_config(settings, store.records.audit, store.records.kept_result, embedder)
         toolbox = await open_tools(tools)

@@ -34,6 +34,7 @@ from gateway.server.app import create_app
 from gateway.server.control import SOCKET_NAME, ControlSocket
 from gateway.server.listener import listener
 from gateway.server.mcp.door import CLIENT_COMMAND, ClientDoor
+from gateway.server.report_budget import FewWarnings, ReportBudget
 from gateway.server.running import AsgiApp, Server, serving_beside
 from gateway.settings import Settings
 from gateway.web_server import server_parts
@@ -47,6 +48,8 @@ def run(settings: Settings, *, metrics: Metrics | None = None) -> None:
     # At INFO these libraries log what only their authors want to know.
     for library in ("uvicorn", "uvicorn.error", "alembic"):
         logging.getLogger(library).setLevel(logging.WARNING)
+    # Of what is no HTTP it warns for each connection.
+    logging.getLogger("uvicorn.error").addFilter(FewWarnings(ReportBudget()))
     # It warns of whatever a client sends that is not valid; the client is told, and a hostile one would fill the log.
     logging.getLogger("mcp").setLevel(logging.ERROR)
     check_limits(settings)
@@ -56,12 +59,16 @@ def run(settings: Settings, *, metrics: Metrics | None = None) -> None:
 async def _serve(settings: Settings, metrics: Metrics) -> None:
     listening = listen(settings)
     port = port_of(listening)
-    async with build(settings, metrics, port=port) as application, lifespan(application, settings, port) as door:
+    async with (
+        build(settings, metrics, port=port) as application,
+        lifespan(application, settings, port) as door,
+        contextlib.AsyncExitStack() as held,
+    ):
         greeting = await greeting_for(application)
         tasks = application.gateway.tasks
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: tasks.spawn(reload_policy(application)))
         _freeze_startup_objects()
-        parts = server_parts(application, settings)
+        parts = server_parts(application, settings, held)
         sites = () if parts.client_site is None else (parts.client_site,)
         connected = (parts.agent_socket, parts.console_socket, door, *sites)
         server = Server(
@@ -89,8 +96,9 @@ async def open_application(
         async with (
             build(settings, Metrics(), port=port, policy_wrapper=policy_wrapper) as application,
             lifespan(application, settings, port, on_warmed),
+            contextlib.AsyncExitStack() as held,
         ):
-            app = create_app(server_parts(application, settings))
+            app = create_app(server_parts(application, settings, held))
             async with serving_beside(listener(app, host=settings.host, port=port), listening):
                 yield application, app
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -46,8 +47,9 @@ COOKIE_KEY: Final = "cookies.key"
 """In the state folder."""
 
 
-def server_parts(application: Application, settings: Settings) -> ServerParts:
-    """What the HTTP and WebSocket server is made of. Raises Misconfigured without the built web apps."""
+def server_parts(application: Application, settings: Settings, held: AsyncExitStack) -> ServerParts:
+    """What the HTTP and WebSocket server is made of; what it has open in the end is closed with `held`. Raises Misconfigured
+    without the built web apps."""
     gateway, origins = application.gateway, application.origins
     signer = ItsdangerousSigner(read_key(settings.state / COOKIE_KEY))
     access = Access(
@@ -59,7 +61,10 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
     )
     web = settings.web_folder
     agent_methods = AgentMethods(gateway, agent_origin=origins.agent, console_origin=origins.console)
-    verifier = AuditVerifier(partial(_verify, settings.state), _RecordCheck(settings.state))
+    check_records, read_receipt = _RecordCheck(settings.state), _ReceiptReader(settings)
+    for reader in (check_records, read_receipt):
+        held.callback(reader.close)
+    verifier = AuditVerifier(partial(_verify, settings.state), check_records)
     sources = SourceMethods(application.sources, gateway.ports.policy)
     clients = ClientMethods(application.clients)
     policies = PolicyMethods(
@@ -94,7 +99,7 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         passkeys=application.passkeys,
         inference=gateway.inference,
         records=application.store.records,
-        receipts=Receipts(_ReceiptReader(settings)),
+        receipts=Receipts(read_receipt),
         call_files=CallFiles(
             application.store.history, filters, log=application.store.verification_key.name, version=__version__
         ),
@@ -141,7 +146,7 @@ def _client_site(application: Application, settings: Settings, signer: Itsdanger
 def _verify(state: Path) -> LogReport:
     # Imported by the first check of the whole log that somebody asks for.
     from gateway.adapters.identity.recorded_answers import check_recorded_answer
-    from gateway.adapters.storage.inspection import verify_stored_log
+    from gateway.adapters.storage.checking import verify_stored_log
 
     return verify_stored_log(state, check_recorded_answer)
 
@@ -187,10 +192,15 @@ class _ReceiptReader:
 
         settings = self._settings
         if self._log is None:
-            self._log = StoredLogReader(settings.state)
+            self._log = StoredLogReader(settings.state, stays_open=True)
         with self._log.open() as stored:
             # Read after the log was opened, which has all that is anchored by then.
             return read_receipt(stored, conversation_id, call_id, owner_id, read_evidence(settings.anchors, settings.state))
+
+    def close(self) -> None:
+        """Close what the last one left open."""
+        if self._log is not None:
+            self._log.close()
 
 
 class _RecordCheck:
@@ -205,6 +215,11 @@ class _RecordCheck:
         from gateway.adapters.storage.proven import require_proven
 
         if self._log is None:
-            self._log = StoredLogReader(self._folder)
+            self._log = StoredLogReader(self._folder, stays_open=True)
         with self._log.open() as stored:
             require_proven(stored, positions)
+
+    def close(self) -> None:
+        """Close what the last one left open."""
+        if self._log is not None:
+            self._log.close()

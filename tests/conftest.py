@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections import Counter
 
 import pytest
@@ -16,8 +17,10 @@ settings.register_profile("countersign", deadline=None, suppress_health_check=[H
 settings.load_profile("countersign")
 
 _WAITING = "tests/e2e"
-_AT_LENGTH = ("appearance", "default_model", "examples", "firefox", "sentence_model", "small_model")
-"""Of the modules there, those that take half of the time: with a real model, a second browser or pictures of each page."""
+_AT_LENGTH = ("appearance", "default_model", "examples", "sentence_model", "small_model")
+"""Of the modules there, those that take half of the time: with a real model or pictures of each page."""
+_IN_FIREFOX = f"{_WAITING}, in Firefox"
+"""What runs in both browsers runs there in Chromium first, and elsewhere in Firefox: one of either for each worker."""
 
 
 class ByModule(LoadFileScheduling):
@@ -29,12 +32,15 @@ class ByModule(LoadFileScheduling):
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        return _group(super()._split_scope(nodeid))
+        return _group(nodeid)
 
 
-def _group(module: str) -> str:
+def _group(nodeid: str) -> str:
+    module, _, test = nodeid.partition("::")
     if not module.startswith(f"{_WAITING}/"):
         return module
+    if re.search(r"[\[-]firefox[\]-]", test):
+        return _IN_FIREFOX
     name = module.removeprefix(f"{_WAITING}/test_").removesuffix(".py")
     return f"{_WAITING}, at length" if name in _AT_LENGTH else _WAITING
 
@@ -43,7 +49,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """In workers, what takes longest begins first, whatever the number of its tests; then the modules with most tests."""
     if not hasattr(config, "workerinput"):
         return
-    groups = [_group(item.nodeid.split("::", 1)[0]) for item in items]
+    groups = [_group(item.nodeid) for item in items]
     sizes = Counter(groups)
     order = {f"{_WAITING}, at length": 0, _WAITING: 1}
     places = sorted(range(len(items)), key=lambda at: (order.get(groups[at], 2), -sizes[groups[at]], at))

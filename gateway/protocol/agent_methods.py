@@ -65,6 +65,13 @@ class SessionLimits(Wire):
     pending_approvals: Count
 
 
+class WireMissingModel(Wire):
+    """A model that is configured and not there: what it is configured by, and why it cannot be chosen."""
+
+    name: FreeText
+    why: FreeText
+
+
 class SessionDescription(Wire):
     """The session, its connection, its limits, and the models it may use. `at` is the gateway's time: what is left of a question
     is told by it, whatever the device's clock says."""
@@ -73,6 +80,7 @@ class SessionDescription(Wire):
     connection_id: Identifier
     limits: SessionLimits
     models: tuple[WireModelInfo, ...]
+    missing_models: tuple[WireMissingModel, ...] | None = None
     console_origin: str
     at: Timestamp
 

@@ -242,7 +242,7 @@ class AuditLoad(Wire):
 class ModelUseView(Wire):
     """What was used of a model. `modelId` is absent for turns and calls that named none. `seconds` are those in which it
     answered, `requests` those through the gateway; `callsRan` are the calls whose tool was started, whatever came of it;
-    `callsPerTurn` is absent without a turn."""
+    `callsPerTurn` is absent without a turn or a model."""
 
     model_id: FreeText | None = None
     turns: Count

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, TypeGuard, TypeVar, cast
 
 import orjson
@@ -28,6 +28,7 @@ from gateway.core.errors import (
     Refused,
     UnsupportedValue,
 )
+from gateway.core.value_types import quick
 from gateway.protocol.frames import MAX_ID_LENGTH, MAX_MESSAGE_BYTES
 from gateway.protocol.wire import Wire
 
@@ -53,6 +54,7 @@ _FAULTS_DESCRIBED: Final = 10
 AnyWire = TypeVar("AnyWire", bound=Wire)
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Call:
     """One well-formed request. The method and the parameters are not checked yet."""
@@ -60,6 +62,8 @@ class Call:
     id: CallKey
     method: str
     params: Mapping[str, Json]
+    may_hold_null: bool = field(default=True, compare=False)
+    """Whether the word stands anywhere in the message: without it no member is null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +96,16 @@ def decode(raw: bytes) -> Call | RejectedMessage:
     if not isinstance(message, dict):
         kind = "batches are not taken" if isinstance(message, list) else "a request is an object"
         return RejectedMessage(None, InvalidRequest(kind))
-    return _read_envelope(cast("dict[str, Json]", message))
+    return _read_envelope(cast("dict[str, Json]", message), may_hold_null=b"null" in raw)
 
 
-def admit(shape: type[AnyWire], params: Mapping[str, Json]) -> AnyWire:
+def admit(shape: type[AnyWire], params: Mapping[str, Json], *, may_hold_null: bool = True) -> AnyWire:
     """Parameters as their type. Raises InvalidParams, which names each path that is not valid."""
     try:
         admitted = shape.admit(params)
     except ValidationError as error:
         raise InvalidParams(_describe_faults(error.errors(include_url=False, include_input=False))) from None
-    null = next(_find_nulls(admitted, ()), None)
+    null = next(_find_nulls(admitted, ()), None) if may_hold_null else None
     if null is not None:
         raise InvalidParams(f"`{_path(null)}` must not be null; a member that there is no value for is left out")
     return admitted
@@ -144,7 +148,7 @@ def refuse_value(raw: bytes, error: UnsupportedValue) -> RejectedMessage:
     return RejectedMessage(call_id if is_readable else None, InvalidParams(error.message))
 
 
-def _read_envelope(message: dict[str, Json]) -> Call | RejectedMessage:
+def _read_envelope(message: dict[str, Json], *, may_hold_null: bool) -> Call | RejectedMessage:
     call_id = message.get("id")
     if not is_call_id(call_id):
         reason = "notifications are not taken" if "id" not in message else "`id` must be a string or an integer"
@@ -159,7 +163,7 @@ def _read_envelope(message: dict[str, Json]) -> Call | RejectedMessage:
     params = message.get("params", {})
     if not isinstance(params, dict):
         return RejectedMessage(call_id, InvalidParams("`params` must be an object"))
-    return Call(call_id, method, cast("dict[str, Json]", params))
+    return Call(call_id, method, cast("dict[str, Json]", params), may_hold_null)
 
 
 def is_call_id(value: Json) -> TypeGuard[CallKey]:

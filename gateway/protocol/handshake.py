@@ -44,7 +44,7 @@ _MESSAGES = {
     HandshakeVerdict.NO_SESSION: "sign in first",
     HandshakeVerdict.FOREIGN_ORIGIN: "this socket opens only to pages of its own origin",
     HandshakeVerdict.UNKNOWN_HOST: "this gateway does not answer to that host",
-    HandshakeVerdict.TOO_MANY_SOCKETS: "this session has as many sockets as `sockets_per_session` allows; close one first",
+    HandshakeVerdict.TOO_MANY_SOCKETS: "you have as many sockets open as `sockets_per_session` allows; close one first",
 }
 
 

@@ -43,6 +43,11 @@ BODY_SECONDS = 10.0
 """Seconds for a body to arrive after its headers; nginx's default client_body_timeout is 60 between two reads."""
 
 
+_OF_PROXIES_AND_PAGES = frozenset(
+    {"forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip", "origin"}
+)
+
+
 class Site(StrEnum):
     """The two origins."""
 
@@ -196,7 +201,7 @@ class Access:
         if token is not None and self._metrics_token is not None:
             return hmac.compare_digest(token.encode(), self._metrics_token.encode())
         # Every request through a proxy on this machine has a local address, and so has a page in a browser on it.
-        if any(header in request.headers for header in ("forwarded", "x-forwarded-for", "origin")):
+        if any(header in _OF_PROXIES_AND_PAGES or header.startswith("x-forwarded-") for header in request.headers):
             return False
         if request.headers.get("sec-fetch-site", "none") != "none" or request.client is None:
             return False

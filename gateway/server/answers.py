@@ -9,9 +9,7 @@ is still connected, and its answer ends at once.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import Counter
-from collections.abc import Generator
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -140,27 +138,40 @@ class LiveAnswer:
         self._page = "" if snapshot is None else snapshot.connection_id
 
 
+class AnswerPlace:
+    """One of the answers that a session may have under way."""
+
+    def __init__(self, taken: Counter[str], session_id: str) -> None:
+        self._taken = taken
+        self._session_id = session_id
+
+    def leave(self) -> None:
+        """It has ended. Called once."""
+        self._taken[self._session_id] -= 1
+        if not self._taken[self._session_id]:
+            del self._taken[self._session_id]
+
+
 class Streams:
     """The number of concurrent answers of each session, and the answers that wait for their page, one for each turn."""
 
     def __init__(self) -> None:
         self._open: Counter[str] = Counter()
         self._kept: dict[str, LiveAnswer] = {}
+        self._told: tuple[str, int] | None = None
 
-    def is_full(self, session_id: str) -> bool:
-        """Whether one more would be too many."""
-        return self._open[session_id] >= STREAMS_PER_SESSION
+    def is_news(self, turn_id: str, status: int) -> bool:
+        """Whether this error of the model is another one than the last: a turn asks again after one, and a line tells of all."""
+        last, self._told = self._told, (turn_id, status)
+        return last != self._told
 
-    @contextlib.contextmanager
-    def counted(self, session_id: str) -> Generator[None]:
-        """Count one answer while the context lasts."""
+    def take_place(self, session_id: str) -> AnswerPlace | None:
+        """Count one more answer of a session from now on, or None where it has enough. Looked at and counted in one step: many
+        requests at once must not all find room for one."""
+        if self._open[session_id] >= STREAMS_PER_SESSION:
+            return None
         self._open[session_id] += 1
-        try:
-            yield
-        finally:
-            self._open[session_id] -= 1
-            if not self._open[session_id]:
-                del self._open[session_id]
+        return AnswerPlace(self._open, session_id)
 
     def keep(self, turn_id: str, answer: LiveAnswer) -> None:
         """An answer begins, and may have to wait for its page."""

@@ -128,7 +128,7 @@ class _Endpoint:
 
     def _refuse_plain_request(self, site: Site, identity: Identity) -> HttpError:
         """Pages ask this way why their socket was refused, for a browser shows them no answer to a handshake."""
-        is_full = isinstance(identity, ConsoleSession | Session) and self._parts.socket(site).is_full(identity.id)
+        is_full = isinstance(identity, ConsoleSession | Session) and self._parts.socket(site).is_full(identity)
         return refusal_of(HandshakeVerdict.TOO_MANY_SOCKETS) if is_full else NOT_A_SOCKET
 
 

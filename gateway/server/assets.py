@@ -55,6 +55,11 @@ _NO_WEIGHT = re.compile(r"q=0(\.0{0,3})?")
 PAGES_FILE = "pages.json"
 """The paths of an app's pages, as the build writes them from the app's route table: `["/", "/approvals/:id"]`."""
 
+PRELOADS_FILE = "preloads.json"
+"""By such a path the files that its page is loaded with, beside those that the app's page names."""
+
+_LISTS = (PAGES_FILE, PRELOADS_FILE)
+
 
 class WebApp:
     """One built app: its page, its hashed assets, and the few files beside them.
@@ -62,9 +67,10 @@ class WebApp:
     `paths` are the addresses that show the page, as route patterns.
     """
 
-    def __init__(self, files: Mapping[str, _File], paths: tuple[str, ...]) -> None:
+    def __init__(self, files: Mapping[str, _File], paths: tuple[str, ...], links: Mapping[str, str]) -> None:
         self._files = files
         self.paths = paths
+        self._links = links
 
     @classmethod
     def load(cls, folder: Path) -> WebApp:
@@ -79,15 +85,18 @@ class WebApp:
                     _MEDIA_TYPES.get(path.suffix, "application/octet-stream"),
                 )
                 for name, path in names.items()
-                if path.suffix != ".gz" and name != PAGES_FILE and not any(part.startswith(".") for part in name.split("/"))
+                if path.suffix != ".gz" and name not in _LISTS and not any(part.startswith(".") for part in name.split("/"))
             },
             _read_paths(folder / PAGES_FILE),
+            _read_links(folder / PRELOADS_FILE),
         )
 
     def page(self, request: Request) -> Response:
-        """The app's one page; its script reads the address."""
+        """The app's one page; its script reads the address. What that will load is named in a header, so that it comes meanwhile
+        and not one file after the other."""
         file = self._files.get("index.html")
-        return refuse(NOT_BUILT) if file is None else _respond(request, file, {})
+        links = self._links.get(request.url.path)
+        return refuse(NOT_BUILT) if file is None else _respond(request, file, {} if links is None else {"link": links})
 
     def asset(self, request: Request, name: str) -> Response:
         """`/assets/{name}`."""
@@ -106,6 +115,19 @@ def _read_paths(file: Path) -> tuple[str, ...]:
         return ("/",)
     paths: list[str] = json.loads(file.read_text(encoding="utf-8"))
     return tuple(re.sub(r":(\w+)", r"{\1}", path) for path in paths)
+
+
+def _read_links(file: Path) -> Mapping[str, str]:
+    """The `Link` header (RFC 8288) of each address without parameters: the others are opened from a page that is there."""
+    if not file.is_file():
+        return {}
+    preloads: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8"))
+    return {path: ", ".join(map(_link, names)) for path, names in preloads.items() if names}
+
+
+def _link(name: str) -> str:
+    # Asked for as the app asks for it, or it would be fetched twice.
+    return f"</{name}>; rel=preload; as=style; crossorigin" if name.endswith(".css") else f"</{name}>; rel=modulepreload"
 
 
 def _respond(request: Request, file: _File, headers: Mapping[str, str]) -> Response:

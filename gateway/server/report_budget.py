@@ -1,10 +1,11 @@
-"""How many reports of browsers are written to the log: a few a minute, whoever sends them.
+"""How much of what nobody signs in to send is written to the log: a few lines a minute, whoever sends it.
 
-Nobody signs in to send one, and any page of the web can name this address as the one for its reports.
+Any page of the web can name this address as the one for its reports, and whoever reaches the port can send what is not HTTP.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from typing import Final
@@ -33,3 +34,20 @@ class ReportBudget:
         self._left -= 1
         missing, self._turned_away = self._turned_away, 0
         return missing
+
+
+class FewWarnings(logging.Filter):
+    """Passes a few of a library's warnings on, with how many were left out before. Errors all pass."""
+
+    def __init__(self, budget: ReportBudget) -> None:
+        super().__init__()
+        self._budget = budget
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the line is written."""
+        if record.levelno != logging.WARNING:
+            return True
+        missing = self._budget.spend()
+        if missing:
+            record.msg, record.args = f"{record.getMessage()} ({missing} warnings before this one were left out)", ()
+        return missing is not None

@@ -32,7 +32,7 @@ from gateway.runtime.connections import Connection, Outbox
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.notices import SessionEndedNotice
 from gateway.runtime.ports import Clock, ConsoleSession
-from gateway.runtime.timing import Timing
+from gateway.runtime.timing import FULL_SESSIONS, Timing
 from gateway.server import responses
 from gateway.server.message_budget import MessageBudget
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT, AgentMethods
@@ -40,7 +40,7 @@ from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
 from gateway.server.methods.table import Caller, Concurrency, Method
 from gateway.server.notifications import encode_notice
 from gateway.server.reading_turns import ReadingTurns
-from gateway.server.transport import find_hang_up, write_text
+from gateway.server.transport import find_hang_up, find_sender, write_text
 
 STALL_SECONDS = 10.0
 """Seconds that one message may wait for the peer to read. Half a ping interval: a peer that answers pings reads faster."""
@@ -86,7 +86,7 @@ class SocketEndpoint(Generic[Who, Caller]):
         # asyncio keeps only weak references to tasks, and a request may outlive its connection.
         self._running: set[asyncio.Task[None]] = set()
         self._open: set[_Pump[Who, Caller]] = set()
-        self._of_sessions: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
         self._one_closed = asyncio.Event()
         self._leaving = False
 
@@ -99,9 +99,10 @@ class SocketEndpoint(Generic[Who, Caller]):
             self._one_closed.clear()
             await self._one_closed.wait()
 
-    def is_full(self, session_id: str) -> bool:
-        """Whether this session has as many sockets as it may have."""
-        return self._of_sessions[session_id] >= self._config.timing.sockets
+    def is_full(self, session: Session | ConsoleSession) -> bool:
+        """Whether this session, or its person, has as many sockets as they may have."""
+        counts, most = self._counts, self._config.timing.sockets
+        return counts[session.id] >= most or counts[session.principal.id] >= most * FULL_SESSIONS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check the handshake, then serve the connection until it ends."""
@@ -109,21 +110,22 @@ class SocketEndpoint(Generic[Who, Caller]):
         if self._leaving:
             await websocket.send_denial_response(responses.refuse(responses.STOPPING))
             return
-        verdict = self._judge(websocket)
+        headers = websocket.headers
+        offer = HandshakeRequest(headers.getlist("host"), headers.getlist("origin"), websocket.scope["subprotocols"])
+        verdict = judge_handshake(offer, host=self._config.host, origin=self._config.origin)
         session = await self._config.recognise(websocket) if verdict is HandshakeVerdict.WELCOME else None
         if session is None:
             await _deny(websocket, HandshakeVerdict.NO_SESSION if verdict is HandshakeVerdict.WELCOME else verdict)
-        elif self.is_full(session.id):
+        elif self.is_full(session):
             await _deny(websocket, HandshakeVerdict.TOO_MANY_SOCKETS)
         else:
             # Counted from before the handshake ends: many at once must not all find room for one.
-            self._of_sessions[session.id] += 1
+            self._counts.update(whose := (session.id, session.principal.id))
             try:
                 await self._serve(websocket)
             finally:
-                self._of_sessions[session.id] -= 1
-                if not self._of_sessions[session.id]:
-                    del self._of_sessions[session.id]
+                self._counts.subtract(whose)
+                self._counts = +self._counts
 
     async def _serve(self, websocket: WebSocket) -> None:
         try:
@@ -134,7 +136,8 @@ class SocketEndpoint(Generic[Who, Caller]):
         # task runs.
         session = await self._config.recognise(websocket)
         if session is None:
-            await _close(websocket, CloseCause.SESSION_ENDED)
+            with contextlib.suppress(WebSocketDisconnect):
+                await websocket.close(CloseCause.SESSION_ENDED.code, CloseCause.SESSION_ENDED.reason)
             return
         peer = self._config.attach(session)
         pump = _Pump(websocket, peer, self._config, self._running)
@@ -147,11 +150,6 @@ class SocketEndpoint(Generic[Who, Caller]):
             self._open.discard(pump)
             self._one_closed.set()
             peer.detach()
-
-    def _judge(self, websocket: WebSocket) -> HandshakeVerdict:
-        headers = websocket.headers
-        offer = HandshakeRequest(headers.getlist("host"), headers.getlist("origin"), websocket.scope["subprotocols"])
-        return judge_handshake(offer, host=self._config.host, origin=self._config.origin)
 
 
 class _Pump(Generic[Who, Caller]):
@@ -176,6 +174,7 @@ class _Pump(Generic[Who, Caller]):
         self._all_sent = asyncio.Event()
         self._ended = False
         self._reading = asyncio.timeout(None)
+        self._send_at_once = find_sender(websocket.scope)
 
     async def run(self) -> None:
         """Read and write until either side closes."""
@@ -264,15 +263,12 @@ class _Pump(Generic[Who, Caller]):
 
     async def _answer(self, call: Call, method: Method[Caller]) -> None:
         try:
-            params = admit(method.params, call.params)
-            order = self._turnstile if method.row.concurrency is Concurrency.IN_ORDER else contextlib.nullcontext()
-            async with order:
-                ask_for(self._peer.is_live)
-                if method.row.reads_much:
-                    await self._read_much(call, method, params)
-                    reply = None
-                else:
-                    reply = encode_result(call.id, await method.answer(self._peer.caller, params))
+            params = admit(method.params, call.params, may_hold_null=call.may_hold_null)
+            if method.row.concurrency is not Concurrency.IN_ORDER:
+                reply = await self._reply(call, method, params)
+            else:
+                async with self._turnstile:
+                    reply = await self._reply(call, method, params)
         except NotSignedIn:
             # A session that was ended has closed this socket already, so this one has expired.
             self._end_session(CloseCause.SESSION_EXPIRED)
@@ -286,6 +282,14 @@ class _Pump(Generic[Who, Caller]):
         if reply is not None:
             self._outbox.put(reply)
         self._close_if_answered()
+
+    async def _reply(self, call: Call, method: Method[Caller], params: Wire) -> bytes | None:
+        """The answer; None where it is on its way already."""
+        ask_for(self._peer.is_live)
+        if method.row.reads_much:
+            await self._read_much(call, method, params)
+            return None
+        return encode_result(call.id, await method.answer(self._peer.caller, params))
 
     async def _read_much(self, call: Call, method: Method[Caller], params: Wire) -> None:
         """Answer when it is this person's turn, which lasts until a large answer is sent: many of these would fill the memory."""
@@ -307,8 +311,9 @@ class _Pump(Generic[Who, Caller]):
                 await self._outbox.wait()
                 while (message := self._outbox.take()) is not None:
                     octets = message if isinstance(message, bytes) else encode_notice(message)
-                    text = write_text(self._websocket.scope, octets)
-                    await self._within_stall_limit(self._websocket.send({"type": "websocket.send", "text": text}))
+                    if not self._send_at_once(octets):
+                        sent = {"type": "websocket.send", "text": write_text(self._websocket.scope, octets)}
+                        await self._within_stall_limit(self._websocket.send(sent))
                 self._all_sent.set()
                 if self._outbox.closing is not None:
                     code, reason = self._outbox.closing
@@ -342,11 +347,6 @@ class _Pump(Generic[Who, Caller]):
 
 async def _deny(websocket: WebSocket, verdict: HandshakeVerdict) -> None:
     await websocket.send_denial_response(responses.refuse(responses.refusal_of(verdict)))
-
-
-async def _close(websocket: WebSocket, closing: CloseCause) -> None:
-    with contextlib.suppress(WebSocketDisconnect):
-        await websocket.close(closing.code, closing.reason)
 
 
 def agent_socket(
@@ -393,7 +393,7 @@ def console_socket(
             caller=ConsoleCaller(console, session),
             outbox=console.outbox,
             # A renewed session expires later than the one that opened this socket; its end closes the outbox.
-            is_live=lambda: console.outbox.closing is None,
+            is_live=lambda: console.outbox.closing is None and not connections.is_barred(session.principal.id),
             detach=lambda: connections.detach_console(console),
         )
 

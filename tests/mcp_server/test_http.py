@@ -93,6 +93,7 @@ async def test_a_page_of_another_origin_or_another_host_is_turned_away(scene: Sc
         "http://evil.test/callback",
         "data:text/html,x",
         "file:///etc/passwd",
+        "view-source:https://console.localhost/",
         "https://a.test/#x",
         "https://bank.test@evil.test/",
         "x" * 300,

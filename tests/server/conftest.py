@@ -237,6 +237,7 @@ def build_web_app(folder: Path, name: str) -> WebApp:
     (folder / "assets" / f"{name}-abc123.js").write_text(f"console.log('{name}')")
     (folder / "assets" / f"{name}-abc123.js.gz").write_bytes(gzip.compress(f"console.log('{name}')".encode()))
     (folder / "pages.json").write_text(json.dumps(PAGES[name]))
+    (folder / "preloads.json").write_text(json.dumps({"/approvals": ["assets/Inbox-a1.js", "assets/Inbox-b2.css"]}))
     (folder / ".vite").mkdir()
     (folder / ".vite" / "manifest.json").write_text("{}")
     return WebApp.load(folder)

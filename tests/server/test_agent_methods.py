@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
 from gateway.core.canonical import digest
 from gateway.core.errors import LedgerUnavailable
 from gateway.core.times import rfc3339
+from tests.fakes.inference import SilentBackend
 from tests.server.checked_socket import open_checked, refusal
 from tests.server.sockets import Stage, Turn, serve_sockets
 
@@ -27,6 +28,19 @@ async def test_session_is_described_with_limits_and_models(stage: Stage) -> None
     assert described["consoleOrigin"] == stage.origin("console")
     assert described["at"] == rfc3339(stage.clock.now()), "a page counts down by the gateway's clock"
     assert [model["id"] for model in described["models"]] == ["w:tiny"], "what the policy lets this session use"
+
+
+async def test_who_runs_the_gateway_is_told_which_configured_models_are_missing_and_nobody_else(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def missing(_backend: SilentBackend) -> Sequence[tuple[str, str]]:
+        return (("models/gone.gguf", "there is no such file"),)
+
+    monkeypatch.setattr(SilentBackend, "missing", missing, raising=False)
+    operator = await (await open_checked(stage, "agent")).call("session/describe")
+    assert operator["missingModels"] == [{"name": "models/gone.gguf", "why": "there is no such file"}]
+    guest = await (await open_checked(stage, "agent", "ses_eve_agent")).call("session/describe")
+    assert "missingModels" not in guest, "the name may be a path of this machine"
 
 
 UNSEEN_TITLES = {

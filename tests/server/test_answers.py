@@ -101,9 +101,15 @@ async def test_every_path_in_the_apps_table_gives_its_page(running: Running, sit
         assert headers_of(reply)["content-type"] == "text/html; charset=utf-8"
 
 
-@pytest.mark.parametrize("path", ["/audit", "/approvals/apr_1/more", "/approvals/", "/c/cnv_1", "/pages.json"])
+@pytest.mark.parametrize("path", ["/audit", "/approvals/apr_1/more", "/approvals/", "/c/cnv_1", "/pages.json", "/preloads.json"])
 async def test_a_path_that_is_not_in_the_apps_table_is_not_found(running: Running, path: str) -> None:
     assert (await running.browser.get(f"{running.console}{path}")).status == 404
+
+
+async def test_a_page_names_what_it_will_load_before_its_script_runs(running: Running) -> None:
+    links = headers_of(await running.browser.get(f"{running.console}/approvals"))["link"]
+    assert links == "</assets/Inbox-a1.js>; rel=modulepreload, </assets/Inbox-b2.css>; rel=preload; as=style; crossorigin"
+    assert "link" not in headers_of(await running.browser.get(f"{running.console}/"))
 
 
 async def test_an_app_that_is_not_built_answers_so_at_its_first_address(tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from gateway.core.budget import DAY_MS
 from gateway.core.call_files import CallFormat
 from gateway.core.errors import InvalidParams, LedgerUnavailable
 from gateway.core.times import rfc3339
 from gateway.protocol.audit_methods import CallFilter
 from gateway.server import call_files
 from gateway.server.call_files import CallFiles
-from gateway.server.methods.call_filters import CallFilters
+from gateway.server.methods.call_filters import LONGEST_DAYS, CallFilters
 from tests.fakes.call_history import MemoryCallHistory
 from tests.fakes.clock import FakeClock
 from tests.fakes.history import OPERATOR, History
@@ -54,3 +55,15 @@ async def test_what_is_not_read_yet_is_not_left_out_in_silence() -> None:
     files, asked = await files_of(UnreadHistory)
     with pytest.raises(LedgerUnavailable, match="1,234 records are still being read"):
         await files.open(OPERATOR, CallFormat.CSV, asked)
+
+
+def test_the_longest_time_that_ends_now_may_be_asked_for_by_a_clock_that_is_behind() -> None:
+    clock = FakeClock(1_800_000_000_000)
+    filters = CallFilters(MemoryLedger(), clock)
+    longest = LONGEST_DAYS * DAY_MS
+    for behind in (0, 5, 3_600_000):
+        begin, end = filters.span(rfc3339(clock.now() - longest - behind), None, 1)
+        assert end - begin == longest
+    for since, until in ((clock.now() - longest - 2 * DAY_MS, None), (clock.now() - longest - 5, rfc3339(clock.now()))):
+        with pytest.raises(InvalidParams, match="at most 400 days"):
+            filters.span(rfc3339(since), until, 1)

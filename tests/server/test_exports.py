@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 
 from gateway.core.errors import LedgerUnavailable
 from gateway.server.call_files import CallFile, CallFiles
+from gateway.server.endpoints.exports import ExportResponse
 from tests.server.conftest import PATIENCE, Running, headers_of
 
 
@@ -68,3 +69,22 @@ async def test_case_263_a_person_has_one_export_under_way(running: Running, page
         assert (await running.browser.get(export)).status == 503
         pages.is_unread = False
         assert (await running.browser.get(export)).body == b"first\nsecond\n"
+
+
+async def test_an_export_is_over_before_its_reader_can_know_that_it_is_whole() -> None:
+    ended: list[bool] = []
+    known: list[tuple[bytes, bool]] = []
+
+    async def content() -> AsyncIterator[bytes]:
+        yield b"first\n"
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        known.append((message.get("body", b""), bool(ended)))
+
+    async def receive() -> MutableMapping[str, Any]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    scope = {"type": "http", "asgi": {"spec_version": "2.4"}}
+    await ExportResponse(content(), "text/plain", {}, lambda: ended.append(True))(scope, receive, send)
+    assert known == [(b"", False), (b"first\n", False), (b"", True)]

@@ -24,6 +24,15 @@ STATE_CHANGING = [row for row in ROWS if row.source is Source.OWN_PAGES]
 GUARDED = [row for row in ROWS if row.permission is not Permission.PUBLIC]
 WITH_BODY = [row for row in ROWS if row.body is not None]
 
+PROXIED = (
+    {"X-Forwarded-For": "127.0.0.1"},
+    {"X-Forwarded-Host": "gateway.test"},
+    {"Forwarded": "for=127.0.0.1"},
+    {"Via": "1.1 proxy"},
+    {"X-Real-IP": "203.0.113.7"},
+)
+"""What proxies add to a request, each of them some of it."""
+
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def arrived(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Running, Turn]]:
@@ -253,7 +262,7 @@ async def test_metrics_are_for_local_requests_and_for_the_metrics_token(running:
     assert here.status == 200
     assert b'countersign_http_requests_total{status="200",tag="health:read"}' in here.body
     foreign = {"Origin": "https://attacker.example"}, {"Sec-Fetch-Site": "same-origin"}
-    for header in ({"X-Forwarded-For": "127.0.0.1"}, {"Forwarded": "for=127.0.0.1"}, *foreign):
+    for header in (*PROXIED, *foreign):
         assert (await running.browser.get(url, headers=header)).status == 403
     token = {"Authorization": f"Bearer {METRICS_TOKEN}", "X-Forwarded-For": "203.0.113.7"}
     assert (await running.browser.get(url, headers=token)).status == 200

@@ -39,16 +39,17 @@ async def export_calls(context: RequestContext) -> Response:
         under_way.discard(person.id)
         raise
     headers = {"content-disposition": f'attachment; filename="{form.file_name}"', CALLS_HEADER: str(file.calls)}
-    return _Export(_while_signed_in(context, file.content), form.media_type, headers, lambda: under_way.discard(person.id))
+    return ExportResponse(_while_signed_in(context, file.content), form.media_type, headers, lambda: under_way.discard(person.id))
 
 
-class _Export(StreamingResponse):
-    """One person has one at a time: each takes time of the event loop from everybody."""
+class ExportResponse(StreamingResponse):
+    """One person has one at a time: each takes time of the event loop from everybody. `on_end` is called before whoever reads it
+    can know that it is whole, since they may ask for the next at once."""
 
     def __init__(
         self, content: AsyncIterator[bytes], media_type: str, headers: Mapping[str, str], on_end: Callable[[], None]
     ) -> None:
-        super().__init__(content, media_type=media_type, headers=headers)
+        super().__init__(self._then_end(content), media_type=media_type, headers=headers)
         self._on_end = on_end
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -56,7 +57,13 @@ class _Export(StreamingResponse):
         try:
             await super().__call__(scope, receive, send)
         finally:
+            # Once more for one that nobody read to its end, or began to read.
             self._on_end()
+
+    async def _then_end(self, content: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        async for piece in content:
+            yield piece
+        self._on_end()
 
 
 async def _while_signed_in(context: RequestContext, content: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -39,7 +39,9 @@ NAME_LENGTH: Final = 60
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _APP_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*")
-_NO_APP: Final = frozenset({"javascript", "data", "vbscript", "file", "blob", "about", "ftp", "ws", "wss"})
+_NO_APP: Final = frozenset(
+    {"javascript", "data", "vbscript", "file", "blob", "about", "ftp", "ws", "wss", "view-source", "filesystem", "jar"}
+)
 """Schemes that are no application's: a browser that is led there runs or shows what stands in the address."""
 
 

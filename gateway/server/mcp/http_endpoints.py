@@ -14,13 +14,15 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.middleware.client_auth import AuthenticationError, ClientAuthenticator
 from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import ClientRegistrationOptions
+from starlette.datastructures import ImmutableMultiDict
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
-from gateway.core.errors import InvalidRequest, NotSignedIn, TooManyRequests
+from gateway.core.canonical import parse
+from gateway.core.errors import InvalidRequest, MalformedJson, NotSignedIn, TooManyRequests, UnsupportedValue
 from gateway.core.vocabulary import ClientEnding
 from gateway.protocol.codec import RejectedMessage, encode_error
 from gateway.protocol.frames import MAX_MESSAGE_BYTES
@@ -41,7 +43,8 @@ _OF_THIS_MACHINE: Final = "http"
 """Scheme of the addresses that are registered for programs of this machine, and for nobody else."""
 
 _FORM: Final = "application/x-www-form-urlencoded"
-_MEDIA_TYPES: Final = (_FORM, "application/json")
+_JSON: Final = "application/json"
+_MEDIA_TYPES: Final = (_FORM, _JSON)
 _WRONG_TYPE: Final = HttpError(415, "unsupported_media_type", "send a form, or JSON to register")
 
 _Answer = Callable[[Request], Awaitable[Response]]
@@ -101,14 +104,23 @@ class HttpEndpoints:
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if raw and media_type not in _MEDIA_TYPES:
             return refuse(_WRONG_TYPE)
+        if _names_twice(request.query_params):
+            return _refuse_twice()
+        if media_type == _JSON:
+            try:
+                parse(raw)
+            except (MalformedJson, UnsupportedValue) as error:
+                return JSONResponse({"error": "invalid_client_metadata", "error_description": error.message}, 400)
         whole = Request(request.scope, _replay(raw, request.receive))
         if media_type == _FORM:
             try:
                 # Read once here and kept by the request: nobody further in catches what this raises.
                 await whole.body()
-                await whole.form(max_files=0, max_fields=MAX_FIELDS)
+                form = await whole.form(max_files=0, max_fields=MAX_FIELDS)
             except (MultiPartException, HTTPException):
                 return JSONResponse({"error": "invalid_request"}, 400)
+            if _names_twice(form):
+                return _refuse_twice()
         return await answer(whole)
 
     async def _answer_authorization(self, request: Request) -> Response:
@@ -267,6 +279,16 @@ class HttpEndpoints:
         body = {"error": {"code": "not_signed_in", "message": "show a token that this gateway's authorization server gave you"}}
         headers = {"www-authenticate": f"{self._challenge}{further}"}
         await JSONResponse(body, 401, headers=headers)(scope, receive, send)
+
+
+def _names_twice(parameters: ImmutableMultiDict[str, object]) -> bool:
+    """RFC 6749 section 3: no parameter comes more than once. Two readers would otherwise take different ones of them."""
+    return len(parameters.multi_items()) != len(parameters)
+
+
+def _refuse_twice() -> Response:
+    body = {"error": "invalid_request", "error_description": "a parameter comes more than once"}
+    return JSONResponse(body, 400, headers={"cache-control": "no-store"})
 
 
 def _refuse_message(status: int, body: bytes) -> Response:

@@ -132,6 +132,7 @@ class AgentMethods:
         """The session, its connection, its limits, and the models it may use."""
         session = caller.session
         limits = self._gateway.ports.policy.limits(session.principal.profile)
+        missing = await self._gateway.inference.missing(session)
         return wire.SessionDescription(
             session=wire.AgentSession(
                 id=session.id,
@@ -152,6 +153,7 @@ class AgentMethods:
                 pending_approvals=limits.pending_approvals,
             ),
             models=tuple(view_model(model) for model in await self._gateway.inference.models(session)),
+            missing_models=tuple(wire.WireMissingModel(name=name, why=why) for name, why in missing) or None,
             console_origin=self._console_origin,
             at=rfc3339(self._gateway.ports.clock.now()),
         )

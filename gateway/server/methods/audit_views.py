@@ -162,7 +162,8 @@ def view_model(totals: ModelTotals) -> wire.ModelUseView:
         seconds=totals.milliseconds / 1000,
         calls=totals.calls,
         calls_ran=totals.calls_ran,
-        calls_per_turn=totals.calls / totals.turns if totals.turns else None,
+        # Those of no model are what people typed and what tabs proposed by models of their own, in turns of any model.
+        calls_per_turn=totals.calls / totals.turns if totals.turns and totals.model_id else None,
     )
 
 

@@ -42,7 +42,11 @@ class CallFilters:
             raise InvalidParams("`since` and `until` must be times") from None
         if begin >= end:
             raise InvalidParams("`until` must be later than `since`")
-        if end - begin > LONGEST_DAYS * DAY_MS:
+        longest = LONGEST_DAYS * DAY_MS
+        if until is None and end - begin <= longest + DAY_MS:
+            # Whoever asks for the longest time that ends now asked a moment ago, by a clock of their own.
+            begin = max(begin, end - longest)
+        if end - begin > longest:
             raise InvalidParams(f"at most {LONGEST_DAYS} days can be asked about at once")
         return begin, end
 
