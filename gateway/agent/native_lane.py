@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
 from gateway.agent.browser import SPACE, as_json, trim
-from gateway.agent.budget import estimate_tokens, fit_messages, length_of
+from gateway.agent.budget import estimate_tokens, fit_messages, length_of, tokens_of
 from gateway.agent.carried_step import carry_dropped
 from gateway.agent.condensing import condense
+from gateway.agent.continuing import continued, unfinished_word
 from gateway.agent.images import images_of, shown_images
 from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, ModelReply, ProposedCall, StuckStep, collect, complete
 from gateway.agent.limits import LIMITS
@@ -58,9 +59,11 @@ async def native_lane(lane: LaneInput) -> LaneStep:
         lane.listener.trimmed(fitted.dropped)
     system = {"role": "system", "content": "\n".join(lane.words["native"]["system"])}
     prompt: list[ChatMessage] = [system, *(each for message in fitted.messages for each in _told(message, shown, lane))]
+    free = room - len(shown) * LIMITS.image_tokens - tokens_of(fitted.messages)
+    most = max_tokens if lane.step_tokens else min(max_tokens + max(free, 0), lane.model["outputTokens"] or max_tokens)
     dialogue = RepairDialogue()
     while True:
-        heard = await _converse(lane, [*prompt, *dialogue.turns], tools, max_tokens)
+        heard = await _hear(lane, [*prompt, *dialogue.turns], tools, _Room(max_tokens, most))
         read = _interpret(heard, lane)
         if heard.cut is not None:
             if isinstance(read, ParseFailure) and heard.cut is not CutReason.CALLS:
@@ -101,8 +104,40 @@ def declare(tools: Sequence[Tool]) -> list[Tool]:
     ]
 
 
-async def _converse(lane: LaneInput, prompt: Sequence[ChatMessage], tools: Sequence[Tool], max_tokens: int) -> ModelReply:
-    shown = 0
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """Tokens of one step, and the most that a reply may take where that is too few."""
+
+    step: int
+    most: int
+
+
+async def _hear(lane: LaneInput, prompt: Sequence[ChatMessage], tools: Sequence[Tool], room: _Room) -> ModelReply:
+    """A reply. An answer that is cut off goes on in further steps; a call that is, or a reply that came to nothing but thinking,
+    is asked for again with more room. Either takes no more than the model may write at once."""
+    step = taken = room.step
+    heard = await _converse(lane, prompt, tools, step)
+    while heard.cut is CutReason.LENGTH and taken < room.most:
+        if isinstance(_interpret(heard, lane), ParseFailure):
+            step = taken = min(step * LIMITS.native_lane_growth, room.most)
+            lane.listener.discarded()
+            heard = await _converse(lane, prompt, tools, step)
+        elif heard.calls:
+            break
+        else:
+            taken += step
+            whole = heard.text.removesuffix(unfinished_word(heard.text))
+            said = {"role": "assistant", "content": neutralise(whole)}
+            go_on = {"role": "user", "content": lane.words["native"]["continue"]}
+            heard = await _converse(lane, [*prompt, said, go_on], tools, step, heard.text)
+    return heard
+
+
+async def _converse(
+    lane: LaneInput, prompt: Sequence[ChatMessage], tools: Sequence[Tool], max_tokens: int, before: str = ""
+) -> ModelReply:
+    """One request. What it says comes after `before`, which was shown already."""
+    shown = len(before)
 
     def show(text: str) -> None:
         nonlocal shown
@@ -111,10 +146,11 @@ async def _converse(lane: LaneInput, prompt: Sequence[ChatMessage], tools: Seque
         shown = len(text)
 
     def hear(text: str) -> None:
-        if not _MAY_BE_CALL.match(text):
-            show(text)
+        if before or not _MAY_BE_CALL.match(text):
+            show(continued(before, text))
 
     heard = await collect(lane, ChatRequest(tuple(prompt), max_tokens, lane.stop, tools=tools), hear=hear)
+    heard = replace(heard, text=continued(before, heard.text))
     if not heard.calls and not _is_call_in_prose(heard.text, lane):
         show(heard.text)
     return heard

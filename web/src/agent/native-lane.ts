@@ -2,10 +2,11 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import mistakes from "../../../loop/mistakes.json" with { type: "json" };
 import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
-import { estimateTokens, fitMessages } from "./budget.ts";
+import { estimateTokens, fitMessages, tokensOf } from "./budget.ts";
 import { carryDropped } from "./carried-step.ts";
 import type { ChatMessage, DeclaredTool } from "./chat.ts";
 import { condense } from "./condensing.ts";
+import { continued, unfinishedWord } from "./continuing.ts";
 import { imagesOf, shownImages } from "./images.ts";
 import {
   collect,
@@ -26,7 +27,7 @@ import { injectRespond, isRespond, messageOf } from "./respond.ts";
 import { shareRoom } from "./shares.ts";
 import { isLooping, progressOf, type TurnProgress } from "./turn-progress.ts";
 
-const { system, image } = words.native;
+const { system, image, continue: goOn } = words.native;
 const SYSTEM = system.join("\n");
 
 /** A reply longer than this is no longer read by anyone. */
@@ -56,9 +57,11 @@ export const nativeLane: Lane = async (input) => {
   const { messages, dropped, shortened } = fitMessages(shared.messages, limit);
   if (dropped > 0 || shortened || shared.isNew) input.listener.trimmed(dropped);
   const prompt: ChatMessage[] = [{ role: "system", content: SYSTEM }, ...messages.flatMap((each) => tell(each, seen))];
+  const free = room - seen.size * limits.imageTokens - tokensOf(messages);
+  const most = Math.min(maxTokens + Math.max(free, 0), input.model.outputTokens || maxTokens);
   const dialogue = new RepairDialogue();
   while (true) {
-    const reply = await converse(input, [...prompt, ...dialogue.turns], tools, maxTokens);
+    const reply = await hear(input, [...prompt, ...dialogue.turns], tools, { step: maxTokens, most });
     const read = interpret(reply, input);
     if (reply.cut !== null) {
       if (read.kind === "mistake" && reply.cut !== "calls") {
@@ -103,27 +106,67 @@ function declare(tools: readonly ToolDescriptor[]): DeclaredTool[] {
     }));
 }
 
+/** Tokens of one step, and the most that a reply may take where that is too few. */
+interface Room {
+  readonly step: number;
+  readonly most: number;
+}
+
+/**
+ * A reply. An answer that is cut off goes on in further steps; a call that is, or a reply that came to nothing but thinking, is
+ * asked for again with more room. Either takes no more than the model may write at once.
+ */
+async function hear(
+  input: LaneInput,
+  prompt: readonly ChatMessage[],
+  tools: readonly DeclaredTool[],
+  { step, most }: Room,
+): Promise<ModelReply> {
+  let tokens = step;
+  let taken = step;
+  let reply = await converse(input, prompt, tools, tokens);
+  while (reply.cut === "length" && taken < most) {
+    if (interpret(reply, input).kind === "mistake") {
+      tokens = Math.min(tokens * limits.nativeLaneGrowth, most);
+      taken = tokens;
+      input.listener.discarded();
+      reply = await converse(input, prompt, tools, tokens);
+    } else if (reply.calls.length > 0) {
+      break;
+    } else {
+      taken += tokens;
+      const whole = reply.text.slice(0, reply.text.length - unfinishedWord(reply.text).length);
+      const said: ChatMessage = { role: "assistant", content: neutralise(whole) };
+      reply = await converse(input, [...prompt, said, { role: "user", content: goOn }], tools, tokens, reply.text);
+    }
+  }
+  return reply;
+}
+
+/** One request. What it says comes after `before`, which was shown already. */
 async function converse(
   input: LaneInput,
   messages: readonly ChatMessage[],
   tools: readonly DeclaredTool[],
   maxTokens: number,
+  before = "",
 ): Promise<ModelReply> {
   const { chat, listener, signal } = input;
-  let shown = 0;
+  let shown = before.length;
   const show = (text: string) => {
     if (text.length > shown) listener.streamed(text.slice(shown));
     shown = text.length;
   };
-  const reply = await collect(
+  const heard = await collect(
     chat,
     { messages, tools, maxTokens, temperature: 0, signal },
     listener,
     "stream",
     (text) => {
-      if (!mayBeCall(text)) show(text);
+      if (before !== "" || !mayBeCall(text)) show(continued(before, text));
     },
   );
+  const reply: ModelReply = { ...heard, text: continued(before, heard.text) };
   if (reply.calls.length === 0 && !isCallInProse(reply.text, input)) show(reply.text);
   return reply;
 }
