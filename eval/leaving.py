@@ -76,6 +76,9 @@ _SEAMS: Final[Mapping[Guard, Sequence[_Seam]]] = {
             for name in ("is_echo", "repeats_question", "has_wrong_number")
         ),
         (wording, "is_unfounded", _always(False)),
+        (wording, "is_made_up", _always(False)),
+        (wording, "summary_of", _always(None)),
+        (wording, "narrowed", _first),
         (wording, "missed_quote", _always(None)),
     ),
     Guard.VALUES: ((json_lane, "complete", _first), (chained_lane, "complete", _first)),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -27,8 +28,9 @@ _DOINGS: Final = (
 )
 
 
+@cache
 def long_files() -> dict[str, str]:
-    """Text by path in the workspace. Each is some 20 to 60 KB."""
+    """Text by path in the workspace, the same object each time. Each is some 20 to 60 KB."""
     planted: Mapping[str, Mapping[str, str]] = orjson.loads(PLANTED.read_bytes())
     return {path: _write(_FILLERS[path], lines, planted[path]) for path, lines in _LINES.items()}
 

@@ -23,17 +23,18 @@ _LEAD: Final = re.compile(
     rf"^(?:(?:{any_of(VOCABULARY.fillers)})[,!]? )*(?:(?:{any_of(VOCABULARY.asking_phrases)}),? (?:(?:if|whether) )?)?",
     re.IGNORECASE | re.ASCII,
 )
-_PARTS: Final = re.compile(r"(?<!\b[A-Z][a-z])[.!?:][\"')]*[ \t]|[;\n]", re.ASCII)
-"""Where another sentence begins. "Dr." ends none."""
+_PARTS: Final = re.compile(r"(?<!\b[A-Z][a-z])(?<!\b[0-9])(?<!\b[0-9]{2})[.!?:][\"')]*[ \t]|[!?:] |[;\n]", re.ASCII)
+"""Where another sentence begins. "Dr." ends none, nor does "2." before what is the second."""
 
-_PAUSED: Final = re.compile(r"[,.:!?)][\"'`)]*\Z")
+_PAUSED: Final = re.compile(r"(?:(?<!\b[0-9])(?<!\b[0-9]{2})\.|[,:!?)])[\"'`)]*\Z")
 _POSSESSIVE: Final = re.compile(r"[A-Z][A-Za-z-]*['’]s")
 _ENDING: Final = re.compile(r"['’]s\Z")
 
 _NUMBERED: Final = re.compile(r"(?!(?:19|20)[0-9]{2}(?![0-9]))[0-9]{3,}[?!.,]?\Z")
 """A number that things are told apart by. Most of four digits are years."""
 
-_CODED: Final = re.compile(r"[A-Z]{1,4}-?[0-9]{3,}[A-Z0-9-]*[?!.,]?\Z")
+_IDENTIFIER: Final = r"[a-z]+(?:_[a-z0-9]+)+|[a-z]{3,}[A-Z][A-Za-z0-9]*"
+_CODED: Final = re.compile(rf"(?:[A-Z]{{1,4}}-?[0-9]{{3,}}[A-Z0-9-]*|v?[0-9]+\.[0-9]+\.[0-9]+|{_IDENTIFIER})[?!.,]?\Z")
 _CALLED: Final = frozenset(VOCABULARY.named_by)
 _NAMING: Final = frozenset({"which", "what"})
 _CUES: Final = frozenset(VOCABULARY.cues)
@@ -388,8 +389,8 @@ def _text(question: str, words: Sequence[Word]) -> str:
 def _bare_name(question: str, word: Word) -> str:
     """A word as it is written, without what clings to it."""
     written = question[word.start : word.end]
-    at = written.lower().find(word.bare)
-    return _ENDING.sub("", written[at : at + len(word.bare)])
+    at, is_ordinal = written.lower().find(word.bare), re.fullmatch("[0-9]{1,2}[.]", written) and word.end < len(question)
+    return written if is_ordinal else _ENDING.sub("", written[at : at + len(word.bare)])
 
 
 def _root(word: str) -> str:

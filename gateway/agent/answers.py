@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
+from itertools import pairwise
 from typing import Any, Final
 
 from gateway.agent.acts import READING
@@ -21,12 +22,15 @@ from gateway.agent.limits import LIMITS
 from gateway.agent.line_places import answer_lines
 from gateway.agent.listed import answer_listing
 from gateway.agent.log_levels import answer_level
+from gateway.agent.looked_up import answer_value
 from gateway.agent.messages import Call, Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.passages import Place, closest_lines, invents_number, lines_of, missed_line, place_of
+from gateway.agent.picking import without_pick
 from gateway.agent.presence import answer_presence
 from gateway.agent.prompts import fixed_report
 from gateway.agent.quantities import numbers_in
+from gateway.agent.ranking import terms_in
 from gateway.agent.row_answers import answer_rows
 from gateway.agent.tables import rows_about, table_of
 from gateway.agent.vocabulary import VOCABULARY, any_of
@@ -70,15 +74,20 @@ def own_answer(
     if said is not None:
         return said
     category = next((tool["category"] for tool in tools if tool["name"] == message.call["name"]), None)
-    if category == "read" and asks_for_figure(wish):
+    stated = _stated(wish, whole, copy) if category == "read" and not spends(wish) else None
+    if category == "read" and asks_for_figure(without_pick(wish)):
         source = source_of(message)
         if not _found_nothing(message, source) and (said := answer_figure(wish, source, copy)) is not None:
             return said
         is_doubtful = figure_in(wish) not in _EXTREMES or any(map(numbers_in, lines_of(source.text)))
-        if is_doubtful and (source.has_lines or message.call["name"] not in words["report"]["shown"]):
+        if stated is None and is_doubtful and (source.has_lines or message.call["name"] not in words["report"]["shown"]):
             return show_closest(copy.say("notComputed"), wish, source)
     elif category == "read" and spends(wish) and (said := answer_figure(f"total: {wish}", whole, copy)) is not None:
         return said
+    if stated is not None:
+        return stated
+    if category == "read" and (value := answer_value(wish, whole)) is not None:
+        return value
     sentence = fixed_report(message, wish, words)
     if sentence is None or message.call["name"] not in words["report"]["shown"]:
         return sentence
@@ -145,6 +154,24 @@ def missed_quote(answer: str, wish: str, message: ToolMessage, copy: Copy, query
     if line is None:
         return None
     return f"{copy.say('quoted')} {cited(source.name, [line])}:\n\n{excerpt_of(lines_of(source.text)[line - 1]).text}"
+
+
+def _stated(wish: str, source: ResultSource, copy: Copy) -> str | None:
+    """The one line of a file that has a number of what is counted or measured, quoted: "4 eggs"; None for other questions."""
+    words = [word.bare for word in words_of(wish)]
+    things = [after for lead, after in pairwise(words) if lead in ("many", "much")]
+    if len(things) != 1 or not source.has_lines or _has_columns(source):
+        return None
+    wanted, lines = set(terms_in(things[0])), lines_of(source.text)
+    places = [at for at, line in enumerate(lines, 1) if len(numbers_in(line)) == 1 and not wanted.isdisjoint(terms_in(line))]
+    if len(places) != 1:
+        return None
+    return f"{copy.say('quoted')} {cited(source.name, places)}:\n\n{excerpt_of(lines[places[0] - 1]).text}"
+
+
+def _has_columns(source: ResultSource) -> bool:
+    table = table_of(source.text, source.name)
+    return table is not None and bool(table.columns)
 
 
 def _definition(wish: str, source: ResultSource, copy: Copy) -> str | None:

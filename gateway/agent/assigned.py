@@ -45,14 +45,14 @@ LEAD: Final = rf"^(?:(?:{any_of({*VOCABULARY.fillers, *VOCABULARY.cues, *WISH_WO
 _SETS: Final = rf"(?:{any_of(VOCABULARY.setting_verbs)}) (?:(?:the|my|our) )?"
 _KEY: Final = r"([A-Za-z_][A-Za-z0-9_.-]*(?: [A-Za-z0-9_.-]+){0,3}?)"
 FILE: Final = r"(?:(?:the|my|our) )?(?:file )?[\"'`]?([^\s\"'`,;:?!()]*[^\s\"'`,;:?!()./]\.[A-Za-z][A-Za-z0-9]*)[\"'`]?"
-_VALUE: Final = r"(\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|[^\s\"'`\n](?:[^\"'`\n]{0,80}?[^\s\"'`\n])??)"
+VALUE: Final = r"(\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|[^\s\"'`\n](?:[^\"'`\n]{0,80}?[^\s\"'`\n])??)"
 _JOINT: Final = r"(?: (to|as) | ?(=|:=|:) ?)"
 TAIL: Final = rf"(?:,? (?:{any_of((*WISH_WORDS.tails, 'instead'))}))*[.!?]*$"
 _PLACE: Final = rf"(?:{any_of(VOCABULARY.setting_places)})"
 _FORMS: Final = (
-    (re.compile(rf"{LEAD}{_SETS}{_KEY}{_JOINT}{_VALUE} {_PLACE} {FILE}{TAIL}", _FLAGS), (1, 2, 4, 5)),
-    (re.compile(rf"{LEAD}{_SETS}{_KEY} {_PLACE} {FILE}{_JOINT}{_VALUE}{TAIL}", _FLAGS), (1, 3, 5, 2)),
-    (re.compile(rf"{LEAD}in {FILE},? {_SETS}{_KEY}{_JOINT}{_VALUE}{TAIL}", _FLAGS), (2, 3, 5, 1)),
+    (re.compile(rf"{LEAD}{_SETS}{_KEY}{_JOINT}{VALUE} {_PLACE} {FILE}{TAIL}", _FLAGS), (1, 2, 4, 5)),
+    (re.compile(rf"{LEAD}{_SETS}{_KEY} {_PLACE} {FILE}{_JOINT}{VALUE}{TAIL}", _FLAGS), (1, 3, 5, 2)),
+    (re.compile(rf"{LEAD}in {FILE},? {_SETS}{_KEY}{_JOINT}{VALUE}{TAIL}", _FLAGS), (2, 3, 5, 1)),
 )
 """How it is said, and the groups of the key, of "to", of the value and of the file."""
 

@@ -15,6 +15,7 @@ from gateway.agent.acts import ACTS
 from gateway.agent.affairs import own_queries
 from gateway.agent.answers import source_of
 from gateway.agent.browser import trim
+from gateway.agent.collected import collected, kind_asked
 from gateway.agent.copied import folders_said
 from gateway.agent.copy import Copy
 from gateway.agent.excerpts import excerpt_of
@@ -248,6 +249,8 @@ def own_value(carrying: Carrying, answering: ToolMessage) -> str | None:
     if place is not None and source.has_lines:
         at = VOCABULARY.line_places[place[1].lower()]
         return next(iter(lines[at - 1 : at] if at > 0 else lines[at:]), None)
+    if kind := kind_asked(wish):
+        return collected(kind, source.text)
     if asks_for_figure(wish):
         return bare_figure(carrying.wish.source, source) or bare_figure(wish, source)
     table = table_of(source.text, "")
@@ -265,7 +268,9 @@ def lines_about(question: str, source: ResultSource) -> str:
 
 
 def must_be_worked_out(carrying: Carrying) -> bool:
-    """Whether a number is asked for that nobody may guess."""
+    """Whether a number, or all of something, is asked for that nobody may guess."""
+    if kind_asked(carrying.all_words):
+        return True
     return asks_for_figure(carrying.all_words) and figure_in(carrying.all_words) not in _EXTREMES
 
 

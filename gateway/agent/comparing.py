@@ -82,7 +82,7 @@ def comparison_in(wish: str, tools: Sequence[Tool]) -> FileComparison | None:
     things = [word for word in words if is_thing(wish[word.start : word.end])]
     files = list(dict.fromkeys(bare_thing(wish[word.start : word.end]) for word in things))
     said = [word.bare for word in words if word not in things]
-    measures = {_MEASURE_OF[word] for word, after in _MEASURED.findall(" ".join(said)) if _is_of_files(_MEASURE_OF[word], after)}
+    measures = measures_in(said)
     compares = not _COMPARING.isdisjoint(said)
     is_asked = compares or (bool(measures) and not _ASKING.isdisjoint(said))
     are_files = _FEWEST <= len(files) <= _MOST and all(is_file(each) and not each.endswith(_PRODUCTS) for each in files)
@@ -102,7 +102,13 @@ def next_compared(
     read = [each for each in calls if each.call["name"] == reader[0]]
     if len(read) < len(comparison.files):
         return ProposedCall(reader[0], {reader[1]: comparison.files[len(read)]})
-    return _told(comparison.measure, read, copy)
+    return told_of(comparison.measure, read, copy)
+
+
+def measures_in(said: Sequence[str]) -> set[Measure]:
+    """By what these words compare files."""
+    found: list[tuple[str, str]] = _MEASURED.findall(" ".join(said))
+    return {_MEASURE_OF[word] for word, after in found if _is_of_files(_MEASURE_OF[word], after)}
 
 
 def _is_of_files(measure: Measure, after: str) -> bool:
@@ -110,7 +116,7 @@ def _is_of_files(measure: Measure, after: str) -> bool:
     return not after or after in _OF_FILES or (measure in _AMOUNTS and after in _FIGURES)
 
 
-def _told(measure: Measure, read: Sequence[ToolMessage], copy: Copy) -> str:
+def told_of(measure: Measure, read: Sequence[ToolMessage], copy: Copy) -> str:
     """Which file it is, and by what; where code cannot tell that, what the files say."""
     sources = [source_of(each) for each in read]
     are_whole = all(each.whole for each in sources) and not any(page_of(each.result["content"]).note for each in read)

@@ -58,7 +58,8 @@ class CompletionStream:
         else:
             yield from self._read_line(self._rest)
         if not self._is_complete:
-            raise ChatFailure(ChatFailureKind.UNREACHABLE, "the reply broke off")
+            kind = ChatFailureKind.UNREACHABLE if self._is_streamed is None else ChatFailureKind.BROKE_OFF
+            raise ChatFailure(kind, "the reply broke off")
 
     def _read_line(self, line: bytes) -> Generator[ChatDelta]:
         if not line.startswith(b"data:"):
@@ -103,11 +104,8 @@ def read_failure(status: int, body: bytes) -> ChatFailure:
 
 
 def failure_of(status: int, body: Mapping[str, Any]) -> ChatFailure:
-    """The same of a body that was read. Servers put their words in `error.message`, `error`, `message` or `detail`."""
-    error = _object(body.get("error"))
-    given = next(
-        (_text(each) for each in (error.get("message"), *map(body.get, ("error", "message", "detail"))) if _text(each)), ""
-    )
+    """The same of a body that was read."""
+    error, given = _object(body.get("error")), _words_of_error(body)
     message = given[: LIMITS.model_error_characters] or f"status {status}"
     if status in (401, 403):
         return ChatFailure(ChatFailureKind.UNAUTHORISED, message)
@@ -116,6 +114,20 @@ def failure_of(status: int, body: Mapping[str, Any]) -> ChatFailure:
     if 0 < status < 500:
         return ChatFailure(ChatFailureKind.REFUSED, message)
     return ChatFailure(ChatFailureKind.FAILED if given else ChatFailureKind.UNREACHABLE, message)
+
+
+def read_error_words(body: bytes) -> str:
+    """The server's own words for an error, as long as they are; empty where it has none."""
+    try:
+        return _words_of_error(_object(orjson.loads(body)))
+    except orjson.JSONDecodeError:
+        return ""
+
+
+def _words_of_error(body: Mapping[str, Any]) -> str:
+    """Servers put their words in `error.message`, `error`, `message` or `detail`."""
+    places = (_object(body.get("error")).get("message"), *map(body.get, ("error", "message", "detail")))
+    return next((_text(each) for each in places if _text(each)), "")
 
 
 def _garbled() -> ChatFailure:

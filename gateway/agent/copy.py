@@ -85,6 +85,8 @@ class Copy:
                 return f"{self.say('modelFailed')} ({error.message})"
             case ChatFailure(fault=ChatFailureKind.REFUSED):
                 return f"{self.say('modelRefused')} ({error.message})"
+            case ChatFailure(fault=ChatFailureKind.BROKE_OFF):
+                return self.say("modelBrokeOff")
             case ChatFailure():
                 return self.say("modelSilent")
             case _:

@@ -17,10 +17,11 @@ from gateway.agent.affairs import TASKS
 from gateway.agent.answers import source_of
 from gateway.agent.assigned import LEAD, TAIL, Assignment, assignment_in, change_for, is_met, setting_lines
 from gateway.agent.browser import trim
+from gateway.agent.called_for import tools_called_for
 from gateway.agent.carrying import able_for
 from gateway.agent.copy import Copy
 from gateway.agent.copying import Copying, copying_in
-from gateway.agent.further import found_files
+from gateway.agent.further import found_files, searches
 from gateway.agent.kept import page_of
 from gateway.agent.lane import ProposedCall
 from gateway.agent.marked import ListMark, mark_change, mark_in, marked_lines
@@ -31,6 +32,7 @@ from gateway.agent.passages import lines_of
 from gateway.agent.plain_calls import plain_call
 from gateway.agent.reading import reader_among
 from gateway.agent.render import required_of
+from gateway.agent.sought_settings import SoughtSetting, next_sought, seeking_call, sought_setting
 from gateway.agent.taking import Group, changes_among, first_taken, group_in, left_of, name_searcher, next_taken, not_one, root_of
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.wish_words import WISH_WORDS
@@ -45,7 +47,7 @@ class Entry:
     named: Sequence[str]
 
 
-Subject: TypeAlias = Assignment | Entry | Group | ListMark | Copying
+Subject: TypeAlias = Assignment | SoughtSetting | Entry | Group | ListMark | Copying
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ def directed_in(
     """The change that a wish asks for, where code has to look before it; None for any other wish. `words` is prompts.json."""
     return (
         _assigning(wish, tools, words)
+        or _seeking(wish, tools, words)
         or _entering(wish, tools)
         or _removing(wish, messages, tools, copy)
         or _marking(wish, messages, tools)
@@ -97,6 +100,9 @@ def next_directed(
     match subject := directed.subject:
         case Assignment():
             return _set(subject, directed.otherwise, calls, tools, copy)
+        case SoughtSetting():
+            is_read = not searches(calls[-1])
+            return _set(subject.assignment, None, calls, tools, copy) if is_read else next_sought(subject, calls, tools, copy)
         case Entry():
             return _entered(subject, calls, tools, copy)
         case Group():
@@ -126,6 +132,16 @@ def _assigning(wish: str, tools: Sequence[Tool], words: Mapping[str, Any]) -> Di
         return None
     plain = plain_call(wish, tools, words)
     return Directed(assignment, ProposedCall(reader[0], {reader[1]: assignment.file}), plain)
+
+
+def _seeking(wish: str, tools: Sequence[Tool], words: Mapping[str, Any]) -> Directed | None:
+    sought = sought_setting(wish)
+    if sought is None or reader_among(tools) is None or _editor_among(tools) is None:
+        return None
+    # What somebody has a tool for, such as a lamp, stands in no file.
+    brought = [tool for tool in tools if tool["name"] not in words["action"]["descriptions"]]
+    first = None if tools_called_for(wish, brought, is_order=True) else seeking_call(sought, 0, tools)
+    return None if first is None else Directed(sought, first)
 
 
 def _set(

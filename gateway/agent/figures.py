@@ -22,7 +22,7 @@ from gateway.agent.monthly import is_of_several_years, month_terms
 from gateway.agent.passages import lines_of
 from gateway.agent.quantities import Quantity, add, as_written, divide, numbers_in, read_quantities, scaled
 from gateway.agent.ranking import stem, terms_in
-from gateway.agent.tables import Table, TableRow, table_of
+from gateway.agent.tables import Table, TableRow, amount_columns, has_cell, numeric_columns, table_of
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.words import words_of
 
@@ -181,7 +181,7 @@ def _choose(wish: str, source: ResultSource, table: Table, figure: Figure) -> _C
     """The rows and the column that a question names, or the only ones there are. None where it names what is not there."""
     terms = _terms_of(wish, source)
     columns = {at: set(terms_in(name)) for at, name in enumerate(table.columns)}
-    numeric = [at for at in range(len(table.rows[0].cells)) if _is_numeric(table, at)] if table.rows else []
+    numeric = amount_columns(table, source.name)
     named = [at for at in numeric if columns.get(at, set()) & terms] or [
         at for at in numeric if columns.get(at, set()) & {stem(word.bare) for word in words_of(wish)}
     ]
@@ -199,7 +199,7 @@ def _choose(wish: str, source: ResultSource, table: Table, figure: Figure) -> _C
     read = read_quantities([numbers_in(row.cells[column])[0] for row in filled])
     if read is None:
         return None
-    name = table.columns[column] if table.columns and len(numeric) > 1 else ""
+    name = table.columns[column] if table.columns and len(numeric_columns(table)) > 1 else ""
     return _Chosen(figure, filled, read[0], read[1], name, table.totals)
 
 
@@ -234,11 +234,6 @@ def _terms_of(wish: str, source: ResultSource) -> set[str]:
     return {term for word in about for term in terms_in(word) if len(term) > 1 and term not in _NEUTRAL | named}
 
 
-def _is_numeric(table: Table, column: int) -> bool:
-    filled = [row.cells[column] for row in table.rows if row.cells[column]]
-    return bool(filled) and all(len(numbers_in(cell)) == 1 for cell in filled)
-
-
 def _is_identifier(table: Table, column: int) -> bool:
     return bool(table.columns) and not _IDENTIFIERS.isdisjoint(word.bare for word in words_of(table.columns[column]))
 
@@ -253,6 +248,8 @@ def _count(wish: str, source: ResultSource, table: Table | None) -> _Counted | N
     noun = words[at + 1 : at + 2]
     if noun and noun[0] not in _NOUN_OF and source.has_lines and stem(noun[0]) in terms_in(source.name):
         kind, is_plain = "entry", True  # What a file is called after is what it lists: vaccinations.csv.
+    elif noun and noun[0] not in _NOUN_OF and has_cell(table, stem(noun[0])):
+        kind, is_plain = "entry", True  # Rows are told by what they are: of members "alto".
     else:
         kind = next((_NOUN_OF[word] for word in words[at + 1 :] if word in _NOUN_OF), None)
         is_plain = bool(noun) and (noun[0] in _NOUN_OF or stem(noun[0]) in _file_kinds(table))

@@ -15,7 +15,9 @@ from gateway.agent.affairs import TASKS, apart_query, doubtful_query, own_querie
 from gateway.agent.browser import trim
 from gateway.agent.monthly import is_month
 from gateway.agent.named import named_thing, record_query
+from gateway.agent.open_entries import OPEN, open_queries
 from gateway.agent.papers import dated_paper, placed_paper
+from gateway.agent.plan_questions import plan_queries
 from gateway.agent.questions import asks_about_content
 from gateway.agent.ranking import stem
 from gateway.agent.vocabulary import VOCABULARY, any_of
@@ -81,9 +83,6 @@ _OPENS_THING: Final = re.compile(
 )
 _NAMED: Final = frozenset((*VOCABULARY.document_nouns, *VOCABULARY.named_papers, *VOCABULARY.dated_papers, "draft"))
 _DAY_MONTH: Final = re.compile(r"([0-3][0-9])-([01][0-9])")
-_OPEN: Final = "what is not done?"
-"""What is asked of the list of what somebody has to do."""
-
 _SHOWN: Final = "show it"
 """What is asked of a paper that is only to be seen."""
 
@@ -245,11 +244,11 @@ def _in_folder(wish: str) -> SoughtText | None:
 
 
 def _own_in(wish: str) -> SoughtText | None:
-    queries = own_queries(wish)
+    queries = list(open_queries(wish)) or own_queries(wish) or plan_queries(wish)
     if spends(wish) and queries and is_month(queries[0]):
         # A month stands in words in few lists of what was paid, and in many other files.
         queries = [*VOCABULARY.spending_files, *queries]
-    asked = _OPEN if tuple(queries) == TASKS else wish
+    asked = OPEN if tuple(queries) == TASKS or open_queries(wish) else wish
     return SoughtText(queries[0], folder_in(wish), asked, tuple(queries[1:]), own=True) if queries else None
 
 

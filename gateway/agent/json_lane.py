@@ -19,6 +19,7 @@ from gateway.agent.answers import (
     source_of,
 )
 from gateway.agent.asked import is_asked_for, is_of_another
+from gateway.agent.attached_asked import attached_for
 from gateway.agent.browser import trim
 from gateway.agent.budget import cut, fit_messages, tokens_of, tokens_of_prompt
 from gateway.agent.called_for import tools_called_for
@@ -56,6 +57,7 @@ from gateway.agent.further import (
     query_that_found,
     resolved,
 )
+from gateway.agent.gathered_step import gathering_step, without_names
 from gateway.agent.intents import has_cue, probe_prompt, probe_schema, read_actions
 from gateway.agent.just_done import reading_of_done
 from gateway.agent.keeping import as_addition, kept_call, without_look
@@ -93,6 +95,7 @@ from gateway.agent.remembered import from_memory, out_of_memory, without_call
 from gateway.agent.repair import MAX_REPAIRS, correction
 from gateway.agent.reply import ReplyEnd
 from gateway.agent.routing import as_chat, past_of, present_of
+from gateway.agent.row_choices import show_choices
 from gateway.agent.taking import changes_among
 from gateway.agent.turn_progress import StuckReason, TurnProgress, is_mistake, is_repeat, progress_of
 from gateway.agent.whole_files import rest_call, with_rest
@@ -106,6 +109,16 @@ MISTAKE_LENGTH: Final = LIMITS.mistake_characters
 
 async def json_lane(lane: LaneInput) -> LaneStep:
     """The next step of a turn. Calls of wishes in a row that a person is asked about are proposed together."""
+    state = progress_of(lane.messages, lane.turn_id)
+    wish = _asked_for(lane, state)
+    if not state.closed and (attached := attached_for(wish, lane.messages, lane.turn_id, offered(lane.tools))) is not None:
+        return _answer(lane, state, await _answer_from(lane, wish, [attached]))
+    gathered = gathering_step(lane, state, wish, lambda: _first_call(lane, state))
+    if gathered == "":
+        gathered = await from_memory(lane, wish, state.closed)
+    if gathered is not None:
+        return _answer(lane, state, gathered) if isinstance(gathered, str) else CallsStep(gathered)
+    lane = without_names(lane)
     step = await _next_step(lane)
     is_first = all(map(is_mistake, calls_under_way(lane.messages, lane.turn_id)))
     if not isinstance(step, CallsStep) or not is_first:
@@ -366,5 +379,6 @@ async def _answer_from(lane: LaneInput, wish: str, calls: Sequence[ToolMessage])
             # What of it is in its name says only which file is meant.
             asked = source.name
         own = own_answer(answering, asked, lane.tools, lane.words, lane.copy, lane.today)
+        own = own or show_choices(asked, source, lane.copy)
         told.append(own or await report(lane, part, answering, query_that_found(calls), is_further=bool(told)))
     return "\n\n".join(dict.fromkeys(told))

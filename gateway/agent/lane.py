@@ -121,7 +121,8 @@ class LaneInput:
     for what suits the lane.
 
     `actions` is what the message was split into, None as long as nobody has asked; `may_call` says that the turn may still have
-    calls; `today` is the day where the person is.
+    calls; `today` is the day where the person is. `quotes`: what a file says is
+    quoted, since the model speaks no language well but English.
     """
 
     messages: Sequence[Message]
@@ -140,6 +141,7 @@ class LaneInput:
     may_call: bool = True
     may_summarise: bool = True
     step_tokens: int | None = None
+    quotes: bool = False
 
 
 def complete(proposal: ProposedCall, message: str, lane: LaneInput) -> ProposedCall:

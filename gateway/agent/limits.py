@@ -31,6 +31,8 @@ class LoopLimits:
     json_lane_margin: int
     native_lane_tokens: int
     native_lane_margin: int
+    native_lane_growth: int
+    held_word_characters: int
     summary_tokens: int
     summary_margin: int
     model_waits: int
@@ -67,6 +69,7 @@ class LoopLimits:
     addends_shown: int
     further_reads: int
     found_files: int
+    gathered_files: int
     copied_strings: int
     found_names: int
     focus_characters: int

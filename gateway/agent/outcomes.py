@@ -72,6 +72,13 @@ _KEEPS: Final = re.compile(
     rf"{_FILE}{_TAIL}",
     _FLAGS,
 )
+_FILLS: Final = re.compile(
+    rf"^{_LEAD}(?:{any_of(VOCABULARY.filling_verbs)})(?: (?:{any_of(VOCABULARY.kept_leads)}))?(?: new)?(?: file)?"
+    rf"(?: (?:called|named))? {_FILE} (?:with|containing|listing) (.+? (?:in|from|of|out of) {_FILE}){_TAIL}",
+    _FLAGS,
+)
+"""A new file with what is in another one: "write dates.txt with all dates in notes.txt"."""
+
 _OF_SOMETHING: Final = re.compile(
     rf"(?:the|my|our) (?:[a-z-]+ ){{0,2}}?(?:{any_of(VOCABULARY.told_attributes)}) (?:of|for) [^0-9:\"]+", _FLAGS
 )
@@ -179,6 +186,8 @@ def _lists(before: str) -> bool:
 
 
 def _kept(before: str, clause: str) -> OutcomeWish | None:
+    if not before and (filled := _FILLS.search(clause)) is not None and filled[1] != filled[3] and not QUOTED.search(clause):
+        return OutcomeWish(Carry.KEEP, filled[2], filled[2], filled[1])
     found = _KEEPS.search(clause)
     if found is None or QUOTED.search(found[2]):
         return None

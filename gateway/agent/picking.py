@@ -108,6 +108,11 @@ def picked_from(wish: str) -> str | None:
     return named or folder_of_kind(wish) or (TOP if kind_in(wish) else None)
 
 
+def without_pick(wish: str) -> str:
+    """A wish without the words that only tell which file it means: "the largest file" asks for no number out of it."""
+    return wish if picked_from(wish) is None else _PICK.sub("", wish)
+
+
 def folder_of_kind(wish: str) -> str:
     """The folder that has its name from what is picked among: "the newest report" is in `reports`. Empty for what may be
     anywhere, such as a file or a letter."""

@@ -150,7 +150,10 @@ class ChatFailureKind(StrEnum):
     """No model can answer now."""
 
     UNREACHABLE = "unreachable"
-    """Nothing came back, or it broke off in the middle."""
+    """Nothing came back, or nothing that can be read."""
+
+    BROKE_OFF = "brokeOff"
+    """A reply began, and ended in the middle."""
 
     FAILED = "failed"
     """The model server reported an error of its own."""

@@ -13,6 +13,7 @@ from gateway.agent.words import Word, words_of
 
 _ASKING: Final = frozenset(VOCABULARY.asking_words)
 _EXPLAINING: Final = frozenset(VOCABULARY.explaining_verbs)
+_SUMMARY: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.summary_words)})\b", re.ASCII | re.IGNORECASE)
 _OPENING: Final = frozenset((*VOCABULARY.yes_no_words, "count")) - {"will"}
 _NEXT: Final = re.compile(
     rf"(?:,? and|[,;?]) (?=(?:{any_of({*VOCABULARY.question_openers, *VOCABULARY.yes_no_words})}) \S)", re.ASCII | re.IGNORECASE
@@ -52,7 +53,13 @@ def asks_about_content(wish: str) -> bool:
     words = words_of(wish)
     bare = {word.bare for word in words}
     is_asking = not bare.isdisjoint(_ASKING) or _asks_yes_or_no(wish, words)
-    return not bare.isdisjoint(_EXPLAINING) or (is_asking and bool(_parts_asked(wish, words)))
+    is_told = not bare.isdisjoint(_EXPLAINING) or asks_for_summary(wish)
+    return is_told or (is_asking and bool(_parts_asked(wish, words)))
+
+
+def asks_for_summary(wish: str) -> bool:
+    """Whether a text is to be told in short."""
+    return _SUMMARY.search(wish) is not None
 
 
 def asks_for_whole(wish: str) -> bool:

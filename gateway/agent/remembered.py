@@ -81,7 +81,8 @@ def _is_errand(wish: str) -> bool:
 async def from_memory(lane: LaneInput, wish: str, calls: Sequence[ToolMessage]) -> str:
     """It, told to be out of its memory."""
     query = query_that_found(calls).strip("*")
-    if record_query(wish):
+    if record_query(wish) or lane.quotes:
+        # What only a record tells, a model makes up; and whatever it says to somebody who speaks no English.
         return lane.copy.say("notFound", query=query)
     prompt: list[ChatMessage] = [*action_prefix([], lane.words), {"role": "user", "content": neutralise(wish)}]
     said = await choose(lane, prompt, action_schema([], NOTHING_SAID, lane.words), can_call=False)

@@ -20,6 +20,7 @@ from gateway.agent.events import (
     TextStreamedEvent,
     TokensCountedEvent,
 )
+from gateway.agent.german import is_german, with_frames_in_english
 from gateway.agent.holding import ShownBeginning
 from gateway.agent.kept import useful_tools
 from gateway.agent.lane import LaneInput, LaneStep
@@ -30,6 +31,7 @@ from gateway.agent.shares import may_be_cut
 from gateway.agent.spaced_names import with_names_quoted
 from gateway.agent.tiers import lane_for, tier_of
 from gateway.agent.turn import LoopTurn
+from gateway.agent.turn_progress import progress_of
 from gateway.core.vocabulary import Tier
 
 MAX_ROUNDS: Final = LIMITS.rounds
@@ -88,8 +90,11 @@ def _may_be_cut(content: str, model: Mapping[str, Any]) -> bool:
 
 def _as_read(messages: Sequence[Message], model: Mapping[str, Any]) -> Sequence[Message]:
     """Messages as a lane has them. A model with declared tools reads names by itself."""
-    kept = without_attached_bytes(messages)
-    return kept if tier_of(model) is Tier.NATIVE else with_names_quoted(kept)
+    kept, tier = without_attached_bytes(messages), tier_of(model)
+    if tier is Tier.NATIVE:
+        return kept
+    # A larger model understands German by itself.
+    return with_names_quoted(with_frames_in_english(kept) if tier is Tier.SINGLE else kept)
 
 
 def _lane_input(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any], limits: TurnLimits, chat: Chat) -> LaneInput:
@@ -110,6 +115,7 @@ def _lane_input(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any
         may_call=count_rounds(turn.messages, turn.id) < limits.rounds,
         may_summarise=turn.may_summarise,
         step_tokens=limits.step_tokens,
+        quotes=is_german(progress_of(turn.messages, turn.id).message),
     )
 
 
@@ -171,7 +177,7 @@ async def _mend(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any
             world.emit(ModelWaitedForEvent(failure.state))
             await world.wait(_MODEL_RETRY_SECONDS, turn.stop)
             return True
-        case ChatFailureKind.UNREACHABLE | ChatFailureKind.FAILED:
+        case ChatFailureKind.UNREACHABLE | ChatFailureKind.BROKE_OFF | ChatFailureKind.FAILED:
             return attempt <= _BREAK_RETRIES
         case _:
             assert_never(failure.fault)

@@ -11,6 +11,7 @@ from gateway.agent.entries import entries_of, row_label
 from gateway.agent.excerpts import cited, excerpt_of
 from gateway.agent.exclusions import exclusion_in, kept_rows
 from gateway.agent.figures import ResultSource, asks_for_figure
+from gateway.agent.open_entries import boxed_in, entries_asked
 from gateway.agent.picking import picked_from
 from gateway.agent.tables import TableRow
 from gateway.agent.timed import When, timed_rows
@@ -20,6 +21,9 @@ def answer_rows(wish: str, source: ResultSource, today: date, copy: Copy) -> str
     """The rows that a wish asks for, with where they stand; None where it asks for something else, or of a part of a file."""
     if asks_for_figure(wish) or picked_from(wish) is not None or not source.whole or not source.has_lines:
         return None
+    if (entries := entries_asked(wish, source.text)) is not None:
+        none = copy.say("noneLeft", count=str(len(boxed_in(source.text))))
+        return _told(entries, source, copy) if entries else f"{none} {cited(source.name)}"
     exclusion, table = exclusion_in(wish), entries_of(source.text, source.name)
     if exclusion is not None and table is not None:
         rows = kept_rows(exclusion, source.text, source.name, table)

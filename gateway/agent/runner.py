@@ -27,6 +27,8 @@ from gateway.agent.events import (
     TurnOutcome,
     TurnSteeredEvent,
 )
+from gateway.agent.german import is_german
+from gateway.agent.german_words import in_german
 from gateway.agent.holding import hold_to_record
 from gateway.agent.lane import AnswerStep, CallsStep, CondensedStep, ProposedCall, ReportStep, SplitStep, StuckStep
 from gateway.agent.messages import (
@@ -338,9 +340,10 @@ class TurnRunner:
         turn.streamed = ""
         if not trim(content):
             return
-        self._dependencies.emit(AssistantSaidEvent(content, stopped))
+        told = in_german(content) if is_german(progress_of(turn.messages, turn.id).message) else content
+        self._dependencies.emit(AssistantSaidEvent(told, stopped))
         turn.keep(AssistantMessage(turn.id, content))
-        await self._record(turn, {"role": "assistant", "content": content})
+        await self._record(turn, {"role": "assistant", "content": told})
 
     async def _record(self, turn: LoopTurn, message: Mapping[str, Any]) -> None:
         """Store what was said. The conversation goes on here even if that fails."""

@@ -94,6 +94,21 @@ def quote_names(message: str) -> str:
     return message
 
 
+def longer_name(message: str, path: str) -> str | None:
+    """The name that a path may be only the end of, where the word before its first folder can be one of that folder's name:
+    "release notes/draft.txt" of "notes/draft.txt". None where nothing is in doubt; what is in quotes never is."""
+    words = _WORD.findall(QUOTED.sub(lambda quoted: "_" * length_of(quoted[0]), message))
+    for at, word in enumerate(words):
+        first = at
+        while first > 0 and at - first < _MOST_WORDS and _is_part(words, first - 1) and not _STOP.search(words[first - 1]):
+            first -= 1
+        # "A script src/a.py" says what it is.
+        is_described = first > 0 and words[first - 1].lower() in ("a", "an")
+        if "/" in path and _bare(word) == path and first < at and not is_described:
+            return " ".join((*words[first:at], path))
+    return None
+
+
 def _ended_at(words: Sequence[str], at: int) -> tuple[int, int, str] | None:
     """The first and the last word of a name that ends here by how it looks, and nothing to be added to it."""
     first = at

@@ -123,9 +123,10 @@ def _delimited(lines: Sequence[str], name: str) -> Table | None:
         widths = {len(row.cells) for row in rows}
         if len(rows) < 2 or len(widths) != 1 or widths == {1}:
             continue
-        if _has_names(rows):
+        is_table = _NAMED_TABLE.search(name) is not None
+        if _has_names(rows) or (is_table and not any(map(_DIGIT.search, rows[0].cells))):
             return _summed(rows[0].cells, rows[1:])
-        if _NAMED_TABLE.search(name) and any(map(_DIGIT.search, rows[0].cells)):
+        if is_table:
             return _summed((), rows)
     return None
 
@@ -165,13 +166,32 @@ def _unquoted(piece: str) -> str:
 def _numbered_lines(lines: Sequence[str]) -> Table | None:
     """Lines with one number each, after what it is of. Lines without a number are headings and remarks."""
     numbered = [(at, numbers_in(line)) for at, line in enumerate(lines)]
-    rows = [TableRow((_label_of(lines[at], found[0].text), found[0].text), at + 1) for at, found in numbered if len(found) == 1]
+    rows = [TableRow((line_label(lines[at], found[0].text), found[0].text), at + 1) for at, found in numbered if len(found) == 1]
     if len(rows) < 2 or any(len(found) > 1 for _, found in numbered):
         return None
     return _summed((), rows)
 
 
-def _label_of(line: str, number: str) -> str:
+def numeric_columns(table: Table) -> Sequence[int]:
+    """The columns with one number in each cell that is not empty."""
+    cells = list(zip(*(row.cells for row in table.rows), strict=True))
+    return [at for at, column in enumerate(cells) if any(column) and all(len(numbers_in(cell)) == 1 for cell in column if cell)]
+
+
+def amount_columns(table: Table, name: str) -> Sequence[int]:
+    """Those among them that are worked with. In a file that is called after its first column, that tells which row it is, order
+    41 or 42, where there is another one."""
+    found = numeric_columns(table)
+    tells_which = bool(table.columns) and not set(terms_in(table.columns[0])).isdisjoint(terms_in(name))
+    return found[1:] if tells_which and found[:1] == [0] and len(found) > 1 else found
+
+
+def has_cell(table: Table | None, term: str) -> bool:
+    """Whether some rows of a table with names for its columns have just this term in a cell."""
+    return table is not None and bool(table.columns) and any([term] == terms_in(cell) for row in table.rows for cell in row.cells)
+
+
+def line_label(line: str, number: str) -> str:
     """What the number of a line is of: the rest of the line."""
     before, _, after = line.rpartition(number)
     return _AROUND.sub("", f"{trim(before)} {trim(after)}")

@@ -5,6 +5,7 @@ A small model takes the first line that fits. Which one is next depends on the d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -39,6 +40,7 @@ _UNPICKED: Final = frozenset(
 """Words after "next" and "last" with which they mean a time, or a place in a text."""
 
 _GENERAL: Final = terms_of(VOCABULARY.event_nouns)
+_TIME: Final = re.compile(r"\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)")
 _LEAST: Final = 2
 
 
@@ -76,7 +78,14 @@ def timed_rows(wish: str, text: str, name: str, today: date) -> TimedRows | None
     if when is When.UPCOMING:
         return TimedRows(when, [row for day, row in fitting if day >= today])
     best = max(days, default=None) if when is When.LAST else min(days, default=None)
-    return TimedRows(when, [row for day, row in fitting if day == best])
+    meant = [row for day, row in fitting if day == best]
+    return TimedRows(when, _newest(meant) if when is When.LAST else meant)
+
+
+def _newest(rows: Sequence[TableRow]) -> Sequence[TableRow]:
+    """Of rows of one day those with the latest time, where each begins with the day and a time, as the lines of a log do."""
+    times = [found[1] if (found := _TIME.match(row.cells[0])) else "" for row in rows]
+    return [row for row, time in zip(rows, times, strict=True) if time == max(times)] if all(times) else rows
 
 
 def _day_of(row: TableRow, today: date, *, ahead: bool) -> date | None:

@@ -38,7 +38,15 @@ class LoopVocabulary:
     place_questions: _Words
     question_words: _Words
     asking_words: _Words
+    collected_kinds: Mapping[str, _Words]
+    still_words: _Words
+    ticked_words: _Words
+    lists_for: Mapping[str, _Words]
+    filling_verbs: _Words
+    obliged_words: _Words
+    obliged_leads: _Words
     explaining_verbs: _Words
+    summary_words: _Words
     search_phrases: _Words
     opening_verbs: _Words
     document_nouns: _Words
@@ -61,6 +69,11 @@ class LoopVocabulary:
     total_labels: _Words
     identifiers: _Words
     units: _Words
+    project_verbs: _Words
+    project_words: _Words
+    settling_verbs: _Words
+    naming_questions: _Words
+    same_columns: tuple[_Words, ...]
     same_words: Mapping[str, _Words]
     newest_words: _Words
     light_words: _Words
@@ -227,6 +240,8 @@ class LoopVocabulary:
     comparing_verbs: _Words
     served_nouns: _Words
     serving_verbs: _Words
+    all_words: _Words
+    strange_words: _Words
     settled_words: _Words
     reckoning_leads: _Words
     reckoning_signs: Mapping[str, str]

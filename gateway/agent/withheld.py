@@ -17,6 +17,7 @@ from gateway.agent.lane import LaneInput, ProposedCall
 from gateway.agent.messages import Tool
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.render import required_of
+from gateway.agent.spaced_names import longer_name
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.wish_words import WISH_WORDS
 from gateway.agent.words import QUOTED, words_of
@@ -29,6 +30,7 @@ class Withheld(StrEnum):
     SPARED = "spared"
     OVER_ALL = "overAll"
     LIST_UNTOLD = "listUntold"
+    NAME_IN_DOUBT = "nameInDoubt"
 
 
 _FLAGS: Final = re.IGNORECASE | re.ASCII
@@ -70,8 +72,10 @@ def withheld_words(lane: LaneInput, wish: str, call: ProposedCall) -> str | None
     """What is said in the place of a change that the words of a wish speak against; None for any other call."""
     tool = next((tool for tool in lane.tools if tool["name"] == call.name), None)
     why = None if tool is None else withheld(call.arguments, tool, wish)
-    file = next(iter(_paths_in(call.arguments)), "")
-    return None if why is None else lane.copy.say(why.value, file=file)
+    paths = _paths_in(call.arguments)
+    names = [(file, longer) for file in paths if (longer := longer_name(wish, file)) is not None]
+    file, longer = (names or [(next(iter(paths), ""), "")])[0]
+    return None if why is None else lane.copy.say(why.value, file=file, longer=longer)
 
 
 def withheld(arguments: Mapping[str, Json], tool: Tool, wish: str) -> Withheld | None:
@@ -82,6 +86,8 @@ def withheld(arguments: Mapping[str, Json], tool: Tool, wish: str) -> Withheld |
     paths = _paths_in(arguments)
     if _is_spared(paths, tool, wish):
         return Withheld.SPARED
+    if any(longer_name(wish, path) is not None for path in paths):
+        return Withheld.NAME_IN_DOUBT
     if len(required) > len(paths) == 1 and _OF_IT.search(wish) and _places_of(paths[0], wish):
         return Withheld.LIST_UNTOLD
     is_whole = not _WRITERS.isdisjoint(parts_of(tool["name"])) and len(required) > len(paths) == 1

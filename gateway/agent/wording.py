@@ -18,6 +18,8 @@ from gateway.agent.answers import (
 from gateway.agent.browser import trim
 from gateway.agent.budget import length_of, tokens_of_prompt
 from gateway.agent.choosing import tokens_for
+from gateway.agent.excerpts import excerpt_of
+from gateway.agent.grounded import is_made_up, narrowed, summary_of
 from gateway.agent.kept import page_of
 from gateway.agent.lane import LaneInput, collect
 from gateway.agent.limits import LIMITS
@@ -25,12 +27,15 @@ from gateway.agent.messages import ToolMessage
 from gateway.agent.misreading import misreads_row
 from gateway.agent.passages import fitting_passages, repeats_question
 from gateway.agent.ports import ChatRequest
-from gateway.agent.prompts import report_prompt
+from gateway.agent.prompts import fixed_report, report_prompt
+from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.words import words_of
 
 PROMPT_MARGIN: Final = LIMITS.json_lane_margin
 CHARACTERS_PER_TOKEN: Final = LIMITS.characters_per_dense_token
 """Fewer than the usual four: results are paths, figures and code, which take more tokens than prose."""
 
+_EXPLAINING: Final = frozenset(VOCABULARY.explaining_verbs)
 _DENSE: Final = re.compile("[0-9.,:;/_-]")
 
 
@@ -58,6 +63,9 @@ async def worded(lane: LaneInput, question: str, last: ToolMessage, hear: Callab
 async def report(lane: LaneInput, question: str, last: ToolMessage, query: str, *, is_further: bool) -> str:
     """The same as an answer: with its place where the result bears it out, else the closest lines. What the model says is
     streamed as it comes."""
+    source = source_of(last)
+    if lane.quotes and source.has_lines:
+        return _quoted(lane, question, last)
     shown = 0
 
     def hear(text: str) -> None:
@@ -69,15 +77,29 @@ async def report(lane: LaneInput, question: str, last: ToolMessage, query: str, 
     said = await worded(lane, question, last, hear)
     if not said:
         return lane.copy.say("worded")
+    if (summary := summary_of(said, question, source, lane.copy)) is not None:
+        lane.listener.discarded()
+        return summary
     is_empty = is_echo(said, last, lane.words) or repeats_question(said, question)
-    is_misread = misreads_row(said, question, source_of(last))
+    is_misread = misreads_row(said, question, source) or is_made_up(said, question, source)
     if is_empty or is_misread or is_unfounded(said, question, last, is_further=is_further):
-        instead = show_closest(lane.copy.say("noAnswer"), question, source_of(last))
+        instead = show_closest(lane.copy.say("noAnswer"), question, source)
     elif has_wrong_number(said, question, last):
-        instead = show_closest(lane.copy.say("notSure"), question, source_of(last))
+        instead = show_closest(lane.copy.say("notSure"), question, source)
     else:
         instead = missed_quote(said, question, last, lane.copy, query)
-    if instead is None:
+    kept = narrowed(said, question)
+    if instead is None and kept == said:
         return with_place(said, question, last)
     lane.listener.discarded()
-    return instead
+    return with_place(kept, question, last) if instead is None else instead
+
+
+def _quoted(lane: LaneInput, question: str, last: ToolMessage) -> str:
+    """What a file says of a question, word by word: all of it where the question is about the whole, else the closest lines."""
+    source = source_of(last)
+    is_whole = any(word.bare in _EXPLAINING for word in words_of(question))
+    sentence = fixed_report(last, "", lane.words) if is_whole else None
+    if sentence is None:
+        return show_closest(lane.copy.say("closest"), question, source)
+    return f"{sentence}\n\n{excerpt_of(source.text).text}"

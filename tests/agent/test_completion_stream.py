@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.agent.completion_stream import CompletionStream, read_failure
+from gateway.agent.completion_stream import CompletionStream, read_error_words, read_failure
 from gateway.agent.ports import CallDelta, ChatDelta, ChatFailure, CutDelta, TextDelta, Usage
 from tests.agent.vectors import name_of, read_vectors
 
@@ -53,6 +53,12 @@ def test_a_reply_is_read_as_it_was_meant_however_its_bytes_are_cut(case: dict[st
 @pytest.mark.parametrize("case", VECTORS["refusals"], ids=name_of)
 def test_a_refusal_keeps_the_words_of_the_server(case: dict[str, Any]) -> None:
     assert failure_as_written(read_failure(case["status"], case["body"].encode())) == case["failure"]
+
+
+@pytest.mark.parametrize("case", VECTORS["refusals"], ids=name_of)
+def test_the_words_of_a_refusal_alone_are_not_cut(case: dict[str, Any]) -> None:
+    told, words = case["failure"]["message"], read_error_words(case["body"].encode())
+    assert words.startswith(told) if words else told == f"status {case['status']}"
 
 
 @pytest.mark.parametrize("begun", [b"data: ", b'{"a":"', b""])

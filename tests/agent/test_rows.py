@@ -17,6 +17,7 @@ from gateway.agent.outcomes import outcome_in
 from gateway.agent.picking import picked_from, picked_of
 from gateway.agent.reading import reading_for
 from gateway.agent.row_answers import answer_rows
+from gateway.agent.row_choices import show_choices
 from tests.agent.scripted import COPY
 from tests.agent.vectors import name_of, read_vectors
 
@@ -32,6 +33,12 @@ def said(case: dict[str, Any]) -> str:
 def test_rows_are_told_apart_by_what_they_are_not_and_by_their_day(case: dict[str, Any]) -> None:
     source = ResultSource(case["source"], case["text"], whole=case["whole"], has_lines=case["hasLines"])
     assert answer_rows(case["wish"], source, TODAY, COPY) == case["answer"]
+
+
+@pytest.mark.parametrize("case", VECTORS["choices"], ids=name_of)
+def test_rows_that_code_cannot_choose_are_shown(case: dict[str, Any]) -> None:
+    source = ResultSource(case["source"], case["text"], whole=True, has_lines=case["hasLines"])
+    assert show_choices(case["wish"], source, COPY) == case["answer"]
 
 
 @pytest.mark.parametrize("case", VECTORS["figures"], ids=name_of)

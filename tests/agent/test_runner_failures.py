@@ -171,6 +171,7 @@ async def test_what_cannot_be_recorded_is_told_and_the_turn_goes_on() -> None:
 def test_every_failure_has_its_calm_words() -> None:
     assert COPY.explain_failure(NotFound("unknown")) == COPY.say("notThere")
     assert COPY.explain_failure(ChatFailure(ChatFailureKind.UNREACHABLE, "x")) == COPY.say("modelSilent")
+    assert COPY.explain_failure(ChatFailure(ChatFailureKind.BROKE_OFF, "x")) == COPY.say("modelBrokeOff")
     assert COPY.explain_failure(ChatFailure(ChatFailureKind.FAILED, "x")) == f"{COPY.say('modelFailed')} (x)"
     assert COPY.explain_failure(GatewayError("why")) == "The gateway could not do that. Please try again. (why)"
 

@@ -77,7 +77,7 @@ class Trace:
     def note_model(self, request: ChatRequest) -> None:
         messages = [each["content"] for each in request.messages]
         prompt = next(name for name, opening in PROMPTS.items() if messages[0].startswith(opening))
-        step = {"asks": prompt, "last": messages[-1], "messages": "\n".join(messages)}
+        step = {"asks": prompt, "last": messages[-1], "messages": "\n".join(messages), "room": request.max_tokens}
         match prompt:
             case "action" | "chained":
                 assert request.schema is not None
@@ -137,6 +137,8 @@ def assert_step(step: dict[str, Any], expected: dict[str, Any]) -> None:
         assert step["callable"] == expected["callable"]
     if "offers" in expected:
         assert step["offers"] == expected["offers"]
+    if "room" in expected:
+        assert step["room"] == expected["room"]
     shown: str = step["messages"]
     for text in expected.get("shows", ()):
         assert text in shown

@@ -43,7 +43,7 @@ SCENES: Mapping[Guard, tuple[str, Sequence[dict[str, Any] | str]]] = {
     Guard.READING: (PHONE, ["On 31 August 2026."]),
     Guard.FINDING: ("when is the heating inspected?", ["On 18 March."]),
     Guard.FIGURES: ("add up all amounts in money/2026-03.csv", [a_call("read_file", path="money/2026-03.csv"), "It is 150."]),
-    Guard.DOUBT: (PHONE, ["On 7 May 1999."]),
+    Guard.DOUBT: ("when is Mimi's injection due? inbox/vet.txt", ["On 7 May 1999."]),
     Guard.VALUES: ("12 yesterday at Nero, save it", [a_call("save_transaction", merchant="Nero", amount=12), "Saved."]),
     Guard.COPIED: (DELETE, [DELETING]),
     Guard.OPTIONAL: ("find the files that mention paper and ink", [a_call("search_files", query="paper and ink")]),

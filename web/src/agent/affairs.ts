@@ -15,9 +15,9 @@ const LEAD = new RegExp(
   `^(?:(?:${anyOf(vocabulary.fillers)})[,!]? )*(?:(?:${anyOf(vocabulary.askingPhrases)}),? (?:(?:if|whether) )?)?`,
   "i",
 );
-/** Where another sentence begins. "Dr." ends none. */
-const PARTS = /(?<!\b[A-Z][a-z])[.!?:]["')]*[ \t]|[;\n]/;
-const PAUSED = /[,.:!?)]["'`)]*$/;
+/** Where another sentence begins. "Dr." ends none, nor does "2." before what is the second. */
+const PARTS = /(?<!\b[A-Z][a-z])(?<!\b[0-9]{1,2})[.!?:]["')]*[ \t]|[!?:] |[;\n]/;
+const PAUSED = /(?:(?<!\b[0-9]{1,2})\.|[,:!?)])["'`)]*$/;
 const POSSESSIVE = /^([A-Z][A-Za-z-]*)['’]s/;
 const ENDING = /['’]s$/;
 
@@ -25,7 +25,8 @@ const CUES: ReadonlySet<string> = new Set(vocabulary.cues);
 const ASKING: ReadonlySet<string> = new Set([...vocabulary.questionOpeners, ...vocabulary.yesNoWords]);
 /** A number that things are told apart by. Most of four digits are years. */
 const NUMBERED = /^(?!(?:19|20)[0-9]{2}(?![0-9]))[0-9]{3,}[?!.,]?$/;
-const CODED = /^[A-Z]{1,4}-?[0-9]{3,}[A-Z0-9-]*[?!.,]?$/;
+const CODED =
+  /^(?:[A-Z]{1,4}-?[0-9]{3,}[A-Z0-9-]*|v?[0-9]+\.[0-9]+\.[0-9]+|[a-z]+(?:_[a-z0-9]+)+|[a-z]{3,}[A-Z][A-Za-z0-9]*)[?!.,]?$/;
 const CALLED: ReadonlySet<string> = new Set(vocabulary.namedBy);
 const NAMING: ReadonlySet<string> = new Set(["which", "what"]);
 const US: ReadonlySet<string> = new Set(["we", "us"]);
@@ -379,6 +380,7 @@ function textIn(question: string, words: readonly Word[]): string {
 /** A word as it is written, without what clings to it. */
 function bareName(question: string, word: Word): string {
   const text = written(question, word);
+  if (/^[0-9]{1,2}\.$/.test(text) && word.end < question.length) return text;
   const at = text.toLowerCase().indexOf(word.bare);
   return text.slice(at, at + word.bare.length).replace(ENDING, "");
 }

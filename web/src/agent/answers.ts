@@ -10,12 +10,15 @@ import { pageOf } from "./kept.ts";
 import { answerLines } from "./line-places.ts";
 import { answerListing } from "./listed.ts";
 import { answerLevel } from "./log-levels.ts";
+import { answerValue } from "./looked-up.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { closestLines, inventsNumber, linesOf, missedLine, placeOf } from "./passages.ts";
+import { withoutPick } from "./picking.ts";
 import { answerPresence } from "./presence.ts";
 import { fixedReport } from "./prompts.ts";
 import { numbersIn } from "./quantities.ts";
+import { termsIn } from "./ranking.ts";
 import { fill } from "./render.ts";
 import { answerRows } from "./row-answers.ts";
 import { rowsAbout, tableOf } from "./tables.ts";
@@ -62,17 +65,21 @@ export function ownAnswer(message: ToolMessage, wish: string, tools: Tools, toda
     answerRows(wish, source, today) ??
     answerListing(wish, source);
   if (answer !== null) return answer;
-  if (category === "read" && asksForFigure(wish)) {
+  const stated = category === "read" && !spends(wish) ? statedIn(wish, source) : null;
+  if (category === "read" && asksForFigure(withoutPick(wish))) {
     const said = foundNothing(call.name, source) ? null : answerFigure(wish, source);
     if (said !== null) return said;
     const figure = figureIn(wish);
     const isExtreme = figure === "largest" || figure === "smallest";
     const isDoubtful = !isExtreme || linesOf(source.text).some((line) => numbersIn(line).length > 0);
-    if (isDoubtful && (source.hasLines || !isShown)) return showClosest(copy.notComputed, wish, source);
+    if (stated === null && isDoubtful && (source.hasLines || !isShown))
+      return showClosest(copy.notComputed, wish, source);
   }
   const spent =
     category === "read" && spends(wish) && figureIn(wish) === null ? answerFigure(`total: ${wish}`, source) : null;
-  if (spent !== null) return spent;
+  if (spent !== null || stated !== null) return spent ?? stated;
+  const value = category === "read" ? answerValue(wish, source) : null;
+  if (value !== null) return value;
   const sentence = fixedReport(message, wish);
   if (sentence === null || !isShown) return sentence;
   const { text, leftOut } = excerptOf(
@@ -137,6 +144,20 @@ export function missedQuote(answer: string, wish: string, message: ToolMessage, 
   const line = hasLines ? missedLine(answer, wish, text, name, query) : null;
   if (line === null) return null;
   return `${copy.quoted} ${cited(name, [line])}:\n\n${excerptOf(linesOf(text)[line - 1] as string).text}`;
+}
+
+/** The one line of a file that has a number of what is counted or measured, quoted: "4 eggs"; null for any other question. */
+function statedIn(wish: string, { name, text, hasLines }: ResultSource): string | null {
+  const said = wordsOf(wish).map(({ bare }) => bare);
+  const [thing, ...others] = said.slice(1).filter((_, at) => said[at] === "many" || said[at] === "much");
+  const hasColumns = (tableOf(text, name)?.columns.length ?? 0) > 0;
+  if (thing === undefined || others.length > 0 || !hasLines || hasColumns) return null;
+  const wanted = new Set(termsIn(thing));
+  const lines = linesOf(text);
+  const isIt = (line: string) => numbersIn(line).length === 1 && termsIn(line).some((term) => wanted.has(term));
+  const [place, ...more] = lines.flatMap((line, at) => (isIt(line) ? [at + 1] : []));
+  if (place === undefined || more.length > 0) return null;
+  return `${copy.quoted} ${cited(name, [place])}:\n\n${excerptOf(lines[place - 1] as string).text}`;
 }
 
 /** The one line of a file that begins with what is asked for, quoted: "E021: the reading is old"; null for any other question. */

@@ -32,7 +32,7 @@ const SETS = `(?:${anyOf(vocabulary.settingVerbs)}) (?:(?:the|my|our) )?`;
 const KEY = "(?<key>[A-Za-z_][A-Za-z0-9_.-]*(?: [A-Za-z0-9_.-]+){0,3}?)";
 export const FILE =
   "(?:(?:the|my|our) )?(?:file )?[\"'`]?(?<file>[^\\s\"'`,;:?!()]*[^\\s\"'`,;:?!()./]\\.[A-Za-z][A-Za-z0-9]*)[\"'`]?";
-const VALUE = "(?<value>\"[^\"\\n]*\"|'[^'\\n]*'|`[^`\\n]*`|[^\\s\"'`\\n](?:[^\"'`\\n]{0,80}?[^\\s\"'`\\n])??)";
+export const VALUE = "(?<value>\"[^\"\\n]*\"|'[^'\\n]*'|`[^`\\n]*`|[^\\s\"'`\\n](?:[^\"'`\\n]{0,80}?[^\\s\"'`\\n])??)";
 const JOINT = "(?: (?<to>to|as) | ?(?:=|:=|:) ?)";
 export const TAIL = `(?:,? (?:${anyOf([...wishWords.tails, "instead"])}))*[.!?]*$`;
 const PLACE = `(?:${anyOf(vocabulary.settingPlaces)})`;

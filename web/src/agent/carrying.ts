@@ -1,6 +1,7 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { ownQueries } from "./affairs.ts";
 import { sourceOf } from "./answers.ts";
+import { collected, kindAsked } from "./collected.ts";
 import { foldersSaid } from "./copied.ts";
 import { copy } from "./copy.ts";
 import { excerptOf } from "./excerpts.ts";
@@ -253,6 +254,8 @@ export function ownValue({ wish }: Carrying, answering: ToolMessage): string | n
     const at = vocabulary.linePlaces[place.toLowerCase()] as number;
     return lines.at(at > 0 ? at - 1 : at) ?? null;
   }
+  const kind = kindAsked(said);
+  if (kind !== null) return collected(kind, source.text);
   if (asksForFigure(said)) return bareFigure(wish.source, source) ?? bareFigure(said, source);
   const table = tableOf(source.text, "");
   if (table?.listing === true) return table.rows.map(({ cells }) => cells[0]).join("\n");
@@ -270,8 +273,9 @@ export function linesAbout(question: string, { name, text }: ResultSource): stri
   return held.slice(0, MOST_LINES).join("\n");
 }
 
-/** Whether a number is asked for that nobody may guess. */
+/** Whether a number, or all of something, is asked for that nobody may guess. */
 export function mustBeWorkedOut({ wish }: Carrying): boolean {
+  if (kindAsked(allWords(wish)) !== null) return true;
   const figure = figureIn(allWords(wish));
   return asksForFigure(allWords(wish)) && figure !== "largest" && figure !== "smallest";
 }

@@ -59,8 +59,10 @@ export type ChatFailureKind =
   | "unauthorised"
   /** No model can answer now; `state` is the gateway's word for why. */
   | "modelUnavailable"
-  /** Nothing came back, or it broke off in the middle. */
+  /** Nothing came back, or nothing that can be read. */
   | "unreachable"
+  /** A reply began, and ended in the middle. */
+  | "brokeOff"
   /** The model server reported an error of its own. */
   | "failed"
   /** The request itself was refused; asking again changes nothing. */

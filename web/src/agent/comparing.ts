@@ -67,12 +67,7 @@ export function comparisonIn(wish: string, tools: readonly ToolDescriptor[]): Fi
   const words = wordsOf(wish).map(({ start, end, bare }) => ({ bare, written: wish.slice(start, end) }));
   const files = [...new Set(words.filter(({ written }) => isThing(written)).map(({ written }) => bareThing(written)))];
   const said = words.filter(({ written }) => !isThing(written)).map(({ bare }) => bare);
-  const measures = new Set(
-    [...said.join(" ").matchAll(MEASURED)].flatMap(([, word, after]) => {
-      const measure = MEASURE_OF.get(word as string) as Measure;
-      return isOfFiles(measure, after ?? "") ? [measure] : [];
-    }),
-  );
+  const measures = measuresIn(said);
   const compares = said.some((word) => COMPARING.has(word));
   const isAsked = compares || (measures.size > 0 && said.some((word) => ASKING.has(word)));
   const areFiles =
@@ -93,7 +88,17 @@ export function nextCompared(
   const read = calls.filter(({ call }) => call.name === reader.name);
   const file = files[read.length];
   if (file !== undefined) return { name: reader.name, arguments: { [reader.path]: file } };
-  return told(measure, read);
+  return toldOf(measure, read);
+}
+
+/** By what these words compare files. */
+export function measuresIn(said: readonly string[]): Set<Measure> {
+  return new Set(
+    [...said.join(" ").matchAll(MEASURED)].flatMap(([, word, after]) => {
+      const measure = MEASURE_OF.get(word as string) as Measure;
+      return isOfFiles(measure, after ?? "") ? [measure] : [];
+    }),
+  );
 }
 
 /** Whether it is the files that are compared, and not something in them: "the longest word". */
@@ -102,7 +107,7 @@ function isOfFiles(measure: Measure, after: string): boolean {
 }
 
 /** Which file it is, and by what; where code cannot tell that, what the files say. */
-function told(measure: Measure, read: readonly ToolMessage[]): string {
+export function toldOf(measure: Measure, read: readonly ToolMessage[]): string {
   const sources = read.map(sourceOf);
   const areWhole =
     sources.every(({ whole }) => whole) && read.every(({ result }) => pageOf(result.content).note === "");

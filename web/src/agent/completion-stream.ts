@@ -47,7 +47,8 @@ export class CompletionStream {
       yield* this.#readChunk(rest);
       this.#isComplete = true;
     } else yield* this.#readLine(rest);
-    if (!this.#isComplete) throw new ChatFailure("unreachable", "the reply broke off");
+    if (!this.#isComplete)
+      throw new ChatFailure(this.#isStreamed === null ? "unreachable" : "brokeOff", "the reply broke off");
   }
 
   *#readLine(line: string): Iterable<ChatDelta> {

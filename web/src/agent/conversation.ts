@@ -30,6 +30,8 @@ export interface CallCard {
   readonly tool?: ToolDescriptor;
   readonly phase: CallPhase;
   readonly approvalId?: string;
+  /** It was made in the conversation that this one was copied from. How it ended stands on record there, and not here. */
+  readonly copied?: true;
   readonly approval?: Approval;
   /** What became of the question, where there was one. The result of a step of a plan comes only when those before it have theirs. */
   readonly decided?: ApprovalStatus;
@@ -127,6 +129,7 @@ export function restore(
   let state: Conversation = { ...emptyConversation, turnIds: [...new Set(stored.map(({ turnId }) => turnId))] };
   const shown = new Set<string>();
   const begun = new Set<string>();
+  const recorded = new Set(views.map(({ call }) => call.id));
   for (const message of join(stored, views)) {
     const source = message.imported && { imported: true as const };
     if (message.role === "user") {
@@ -140,7 +143,9 @@ export function restore(
       for (const call of message.toolCalls) shown.add(call.id);
     }
     if (message.role === "tool") {
-      const card = { call: message.call, turnId: message.turnId, phase: "closed", result: message.result } as const;
+      const { call, turnId, result } = message;
+      const copied = !recorded.has(call.id) && ({ copied: true } as const);
+      const card = { call, turnId, phase: "closed", result, ...copied } as const;
       state = shown.has(message.call.id) ? change(state, message.call.id, card) : addCall(state, card);
       shown.add(message.call.id);
     }

@@ -1,12 +1,14 @@
+import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { askedActs, isThing } from "./acts.ts";
 import { TASKS } from "./affairs.ts";
 import { sourceOf } from "./answers.ts";
 import { type Assignment, assignmentIn, changeFor, isMet, LEAD, settingLines, TAIL } from "./assigned.ts";
+import { toolsCalledFor } from "./called-for.ts";
 import { ableTo } from "./carrying.ts";
 import { copy, explainOutcome, nameTheRest } from "./copy.ts";
 import { type Copying, copyingIn } from "./copying.ts";
-import { foundFiles } from "./further.ts";
+import { foundFiles, searches } from "./further.ts";
 import { pageOf } from "./kept.ts";
 import type { ProposedCall } from "./lane.ts";
 import { type Mark, markChange, markedLines, markIn } from "./marked.ts";
@@ -16,6 +18,7 @@ import { linesOf } from "./passages.ts";
 import { plainCall } from "./plain-calls.ts";
 import { readerAmong } from "./reading.ts";
 import { fill, requiredOf } from "./render.ts";
+import { nextSought, type SoughtSetting, seekingCall, soughtSetting } from "./sought-settings.ts";
 import {
   changesAmong,
   firstTaken,
@@ -54,6 +57,11 @@ interface Setting {
   readonly otherwise: ProposedCall | null;
 }
 
+interface Seeking {
+  readonly kind: "sought";
+  readonly sought: SoughtSetting;
+}
+
 interface Taking {
   readonly kind: "group";
   readonly group: Group;
@@ -71,7 +79,7 @@ interface CopyingStep {
 
 /** A change, and the call with which it begins, or the words where it cannot be made. */
 export interface Directed {
-  readonly subject: Setting | Entry | Taking | Marking | CopyingStep;
+  readonly subject: Setting | Seeking | Entry | Taking | Marking | CopyingStep;
   readonly first: ProposedCall | string;
 }
 
@@ -92,7 +100,8 @@ const REDACTED = "[redacted:";
 
 /** The change that a wish asks for, where code has to look before it; null for any other wish. */
 export function directedIn(wish: string, messages: readonly Message[], tools: Tools): Directed | null {
-  const change = assigning(wish, tools) ?? entering(wish, tools) ?? removing(wish, messages, tools);
+  const change =
+    assigning(wish, tools) ?? seeking(wish, tools) ?? entering(wish, tools) ?? removing(wish, messages, tools);
   return change ?? marking(wish, messages, tools) ?? copyOf(wish, tools);
 }
 
@@ -106,6 +115,10 @@ export function nextDirected(
   switch (subject.kind) {
     case "setting":
       return settingStep(subject, calls, tools);
+    case "sought":
+      return searches(calls.at(-1) as ToolMessage)
+        ? nextSought(subject.sought, calls, tools)
+        : settingStep({ kind: "setting", assignment: subject.sought.assignment, otherwise: null }, calls, tools);
     case "entry":
       return entryStep(subject, calls, tools);
     case "group":
@@ -125,6 +138,15 @@ function assigning(wish: string, tools: Tools): Directed | null {
     subject: { kind: "setting", assignment, otherwise: plainCall(wish, tools) },
     first: { name: reader.name, arguments: { [reader.path]: assignment.file } },
   };
+}
+
+function seeking(wish: string, tools: Tools): Directed | null {
+  const sought = soughtSetting(wish);
+  if (sought === null || readerAmong(tools) === null || editorAmong(tools) === null) return null;
+  // What somebody has a tool for, such as a lamp, stands in no file.
+  const brought = tools.filter(({ name }) => !Object.hasOwn(words.action.descriptions, name));
+  const first = toolsCalledFor(wish, brought, true).length > 0 ? null : seekingCall(sought, 0, tools);
+  return first === null ? null : { subject: { kind: "sought", sought }, first };
 }
 
 function settingStep(

@@ -1,4 +1,12 @@
-import type { Approval, ApprovalStatus, ToolCall, ToolDescriptor, ToolObstacle } from "../protocol/generated.ts";
+import type {
+  Approval,
+  ApprovalStatus,
+  MissingModel,
+  ModelInfo,
+  ToolCall,
+  ToolDescriptor,
+  ToolObstacle,
+} from "../protocol/generated.ts";
 import type { Observation } from "./messages.ts";
 
 /** How a turn came to its end. */
@@ -21,6 +29,13 @@ export type Panel =
       readonly search: string;
     }
   | { readonly kind: "tool"; readonly tool: ToolDescriptor; readonly obstacle: ToolObstacle | undefined }
+  | {
+      readonly kind: "models";
+      readonly models: readonly ModelInfo[];
+      readonly missing: readonly MissingModel[];
+      /** Which of them answers. */
+      readonly chosenId: string | null;
+    }
   | { readonly kind: "help" };
 
 /** What happens in a conversation, as the loop and the gateway tell it. Everything on the screen follows from these. */

@@ -21,7 +21,7 @@ export function excerptOf(text: string): Excerpt {
 }
 
 /** The text as a block of Markdown that nothing in it can end. */
-function fenced(text: string): string {
+export function fenced(text: string): string {
   const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map((found) => found.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}\n${text}\n${fence}`;

@@ -10,7 +10,7 @@ import { linesOf } from "./passages.ts";
 import { add, asWritten, divide, numbersIn, type Quantity, readQuantities, scaled } from "./quantities.ts";
 import { stem, termsIn } from "./ranking.ts";
 import { fill } from "./render.ts";
-import { type Table, type TableRow, tableOf } from "./tables.ts";
+import { amountColumns, hasCell, numericColumns, type Table, type TableRow, tableOf } from "./tables.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 
@@ -179,7 +179,7 @@ function choose(wish: string, source: ResultSource, table: Table, figure: Chosen
   const terms = termsOf(wish, source);
   const said = new Set(wordsOf(wish).map(({ bare }) => stem(bare)));
   const names = table.columns.map((name) => termsIn(name));
-  const numeric = (table.rows[0]?.cells ?? []).flatMap((_, at) => (isNumeric(table, at) ? [at] : []));
+  const numeric = amountColumns(table, source.name);
   const meant = numeric.filter((at) => names[at]?.some((term) => terms.has(term)));
   const named = meant.length > 0 ? meant : numeric.filter((at) => names[at]?.some((term) => said.has(term)));
   // "Which week had the highest cash?": weeks are what is chosen among, also where they have numbers.
@@ -192,7 +192,7 @@ function choose(wish: string, source: ResultSource, table: Table, figure: Chosen
   if (rows === undefined) return null;
   const read = readQuantities(rows.flatMap(({ cells }) => numbersIn(cells[column] as string)));
   if (read === null) return null;
-  const name = numeric.length > 1 ? (table.columns[column] as string) : "";
+  const name = numericColumns(table).length > 1 ? (table.columns[column] as string) : "";
   return { figure, rows, ...read, column: name, leftOut: table.totals };
 }
 
@@ -228,11 +228,6 @@ function termsOf(wish: string, source: ResultSource): Terms {
   return new Set(terms.filter((term) => term.length > 1 && !NEUTRAL.has(term) && !named.has(term)));
 }
 
-function isNumeric({ rows }: Table, column: number): boolean {
-  const filled = rows.flatMap(({ cells }) => (cells[column] ? [cells[column]] : []));
-  return filled.length > 0 && filled.every((cell) => numbersIn(cell).length === 1);
-}
-
 function isIdentifier({ columns }: Table, column: number): boolean {
   return wordsOf(columns[column] ?? "").some(({ bare }) => IDENTIFIERS.has(bare));
 }
@@ -246,8 +241,9 @@ function count(wish: string, source: ResultSource, table: Table | null): Counted
   const noun = words[at + 1] ?? "";
   // What a file is called after is what it lists: vaccinations.csv.
   const isNamed = !NOUN_OF.has(noun) && source.hasLines && termsIn(source.name).includes(stem(noun));
-  const kind = isNamed ? "entry" : words.slice(at + 1).flatMap((word) => NOUN_OF.get(word) ?? [])[0];
-  const isPlain = isNamed || NOUN_OF.has(noun) || (noun !== "" && fileKinds(table).has(stem(noun)));
+  const isListed = isNamed || (!NOUN_OF.has(noun) && noun !== "" && hasCell(table, stem(noun))); // Of members: "alto".
+  const kind = isListed ? "entry" : words.slice(at + 1).flatMap((word) => NOUN_OF.get(word) ?? [])[0];
+  const isPlain = isListed || NOUN_OF.has(noun) || (noun !== "" && fileKinds(table).has(stem(noun)));
   const terms = termsOf(wish, source);
   if (source.hasLines && kind !== "line" && LOGGED.test(source.name) && terms.size > 0) return toldOf(terms, source);
   if (kind === undefined || !isPlain) return null;

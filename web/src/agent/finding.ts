@@ -2,7 +2,9 @@ import { askedActs, bareThing, isThing } from "./acts.ts";
 import { apartQuery, doubtfulQuery, ownQueries, spends, TASKS } from "./affairs.ts";
 import { isMonth } from "./monthly.ts";
 import { namedThing, recordQuery } from "./named.ts";
+import { OPEN, openQueries } from "./open-entries.ts";
 import { datedPaper, placedPaper } from "./papers.ts";
+import { planQueries } from "./plan-questions.ts";
 import { asksAboutContent } from "./questions.ts";
 import { stem } from "./ranking.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
@@ -91,8 +93,6 @@ const NAMED: ReadonlySet<string> = new Set([
 ]);
 /** What is asked of a paper that is only to be seen. */
 const SHOWN = "show it";
-/** What is asked of the list of what somebody has to do. */
-const OPEN = "what is not done?";
 /** How a name ends that something belongs to. Its owner may stand elsewhere without it. */
 const TOLD_KINDS = anyOf([
   ...Object.keys(vocabulary.kindFolders),
@@ -236,11 +236,12 @@ function inFolder(wish: string): SoughtText | null {
 }
 
 function ownIn(wish: string): SoughtText | null {
-  const own = ownQueries(wish);
+  const open = openQueries(wish);
+  const own = [open, ownQueries(wish)].find(({ length }) => length > 0) ?? planQueries(wish);
   // A month stands in words in few lists of what was paid, and in many other files.
   const queries = spends(wish) && own.slice(0, 1).some(isMonth) ? [...vocabulary.spendingFiles, ...own] : own;
   const [query, ...others] = queries;
-  const asked = queries.join() === TASKS.join() ? OPEN : wish;
+  const asked = open.length > 0 || queries.join() === TASKS.join() ? OPEN : wish;
   return query === undefined ? null : { query, folder: folderIn(wish), asked, others, own: true };
 }
 

@@ -46,6 +46,8 @@ function explainChatFailure({ kind, message }: ChatFailure): string {
       return `${copy.modelFailed} (${message})`;
     case "refused":
       return `${copy.modelRefused} (${message})`;
+    case "brokeOff":
+      return copy.modelBrokeOff;
     case "unreachable":
     case "unauthorised":
       return copy.modelSilent;

@@ -5,6 +5,7 @@ import { actionSchema } from "./action-schema.ts";
 import { askedActs } from "./acts.ts";
 import { hasWrongNumber, isEcho, ownAnswer, showClosest, sourceOf } from "./answers.ts";
 import { isAskedFor, isOfAnother } from "./asked.ts";
+import { attachedFor } from "./attached-asked.ts";
 import { cut, fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { toolsCalledFor } from "./called-for.ts";
 import { select } from "./candidates.ts";
@@ -44,6 +45,7 @@ import {
   queryThatFound,
   resolved,
 } from "./further.ts";
+import { gatheringStep, withoutNames } from "./gathered-step.ts";
 import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
 import { readingOfDone } from "./just-done.ts";
 import { asAddition, keptCall, withoutLook } from "./keeping.ts";
@@ -69,6 +71,7 @@ import { fill } from "./render.ts";
 import { correction, MAX_REPAIRS } from "./repair.ts";
 import { offered } from "./respond.ts";
 import { asChat, pastOf, presentOf } from "./routing.ts";
+import { showChoices } from "./row-choices.ts";
 import { changesAmong } from "./taking.ts";
 import { isMistake, isRepeat, progressOf, type TurnProgress } from "./turn-progress.ts";
 import { restCall, withRest } from "./whole-files.ts";
@@ -85,7 +88,17 @@ const MISTAKE_LENGTH = limits.mistakeCharacters;
  * repeats the call, so it is asked to report instead, and each further action that the person named is picked on its own. Calls of
  * wishes in a row that a person is asked about are proposed together.
  */
-export const jsonLane: Lane = async (input) => {
+export const jsonLane: Lane = async (whole) => {
+  const state = progressOf(whole.messages, whole.turnId);
+  const wish = askedFor(whole, state);
+  const isFresh = state.closed.length === 0;
+  const attached = isFresh ? attachedFor(wish, whole.messages, whole.turnId, offered(whole.tools)) : null;
+  if (attached !== null) return answer(whole, state, await answerFrom(whole, wish, [attached]));
+  const begun = gatheringStep(whole, state, wish, () => firstCall(whole, state));
+  const gathered = begun === "" ? await fromMemory(whole, wish, state.closed) : begun;
+  if (typeof gathered === "string") return answer(whole, state, gathered);
+  if (gathered !== null) return { kind: "calls", text: "", proposals: gathered };
+  const input = withoutNames(whole);
   const step = await nextStep(input);
   const isFirst = callsUnderWay(input.messages, input.turnId).every(isMistake);
   const [call] = step.kind === "calls" ? step.proposals : [];
@@ -351,12 +364,13 @@ async function answerFrom(input: LaneInput, wish: string, calls: readonly ToolMe
   if (open !== null) return open;
   const answering = withRest(answeringCall(wish, calls, input.tools), calls, input.tools);
   const said = new Set<string>();
-  const { hasLines, name } = sourceOf(answering);
+  const source = sourceOf(answering);
+  const { hasLines, name } = source;
   for (const part of hasLines ? questionsIn(wish) : [wish]) {
     const half = askedOfFile(part, answering, input.tools);
     // What of it is in the file's name says only which file is meant.
     const asked = hasLines && asksForNamed(half, name) ? name : half;
-    const own = ownAnswer(answering, asked, input.tools, input.today);
+    const own = ownAnswer(answering, asked, input.tools, input.today) ?? showChoices(asked, source);
     said.add(own ?? (await report(input, part, answering, queryThatFound(calls), said.size > 0)));
   }
   return [...said].join("\n\n");

@@ -74,6 +74,8 @@ export interface LaneInput {
   readonly mayCall: boolean;
   /** The day where the person is, `2026-11-21`. */
   readonly today: string;
+  /** What a file says is quoted, since the model speaks no language well but English. */
+  readonly quotes?: boolean;
   readonly chat: Chat;
   readonly signal: AbortSignal;
   readonly listener: LaneListener;

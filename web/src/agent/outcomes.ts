@@ -49,6 +49,12 @@ const KEEPS = new RegExp(
     `(?:${anyOf(vocabulary.keepingLinks)})${KEPT_IN} ${FILE}${TAIL}`,
   "i",
 );
+/** A new file with what is in another one: "write dates.txt with all dates in notes.txt". */
+const FILLS = new RegExp(
+  `^${LEAD}(?:${anyOf(vocabulary.fillingVerbs)})(?: (?:${anyOf(vocabulary.keptLeads)}))?(?: new)?(?: file)?(?: (?:called|named))? ${FILE} ` +
+    `(?:with|containing|listing) (.+? (?:in|from|of|out of) ${FILE})${TAIL}`,
+  "i",
+);
 /** Where a clause may begin. */
 const STARTS = /[,;:.?!]+ +|\n+| (?=(?:and|then|also) )/gi;
 /** What the words before a clause end with, and what says nothing more of what is to be found out. */
@@ -153,6 +159,8 @@ function lists(before: string): boolean {
 }
 
 function kept(before: string, clause: string): OutcomeWish | null {
+  const [, filled = "", told = "", from = ""] = (before === "" && FILLS.exec(clause)) || [];
+  if (filled !== from && clause.search(QUOTED) < 0) return { carry: "keep", source: told, kept: told, target: filled };
   const [, verb = "", what = "", target = ""] = KEEPS.exec(clause) ?? [];
   if (target === "" || what.search(QUOTED) >= 0) return null;
   const carry = ADDING.has(verb.toLowerCase()) ? "add" : "keep";

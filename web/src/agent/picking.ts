@@ -107,6 +107,11 @@ export function pickedFrom(wish: string): string | null {
   return folderIn(wish) || named || folderOfKind(wish) || (kindIn(wish) === "" ? null : TOP);
 }
 
+/** A wish without the words that only tell which file it means: "the largest file" asks for no number out of it. */
+export function withoutPick(wish: string): string {
+  return pickedFrom(wish) === null ? wish : wish.replace(PICK, "");
+}
+
 /**
  * The folder that has its name from what is picked among: "the newest report" is in `reports`. Empty for what may be anywhere, such
  * as a file or a letter.

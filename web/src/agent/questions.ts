@@ -4,6 +4,7 @@ import { anyOf, vocabulary } from "./vocabulary.ts";
 import { type Word, wordsOf } from "./words.ts";
 
 const ASKING: ReadonlySet<string> = new Set(vocabulary.askingWords);
+const SUMMARY = new RegExp(`\\b(?:${anyOf(vocabulary.summaryWords)})\\b`, "i");
 const EXPLAINING: ReadonlySet<string> = new Set(vocabulary.explainingVerbs);
 const OPENING: ReadonlySet<string> = new Set(["count", ...vocabulary.yesNoWords.filter((word) => word !== "will")]);
 /** Before a further question. */
@@ -39,7 +40,7 @@ export function questionsIn(wish: string): string[] {
  */
 export function asksAboutContent(wish: string): boolean {
   const words = wordsOf(wish);
-  if (words.some(({ bare }) => EXPLAINING.has(bare))) return true;
+  if (words.some(({ bare }) => EXPLAINING.has(bare)) || asksForSummary(wish)) return true;
   const isAsking = words.some(({ bare }) => ASKING.has(bare)) || asksYesOrNo(wish, words);
   return isAsking && asksForPart(wish, words);
 }
@@ -58,6 +59,11 @@ export function asksForNamed(wish: string, name: string): boolean {
   if (!isInside || wish.split(" ").some(isThing)) return false;
   const called = new Set(termsIn(name));
   return parts.some((part) => called.has(part)) && parts.every((part) => called.has(part) || LISTS.has(part));
+}
+
+/** Whether a text is to be told in short. */
+export function asksForSummary(wish: string): boolean {
+  return SUMMARY.test(wish);
 }
 
 function asksForPart(wish: string, words: readonly Word[]): boolean {

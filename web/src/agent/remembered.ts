@@ -32,7 +32,8 @@ const SPOKEN = new Set([...vocabulary.spokenVerbs, ...vocabulary.explainingVerbs
 /** What a small model says to a question that no file answers, told to be that. */
 export async function fromMemory(input: LaneInput, wish: string, calls: readonly ToolMessage[]): Promise<string> {
   const query = queryThatFound(calls).replace(/^\*+|\*+$/g, "");
-  if (recordQuery(wish) !== "") return fill(copy.notFound, () => query);
+  // What only a record tells, a model makes up; and whatever it says to somebody who speaks no English.
+  if (recordQuery(wish) !== "" || input.quotes === true) return fill(copy.notFound, () => query);
   const prompt: ChatMessage[] = [...actionPrefix([]), { role: "user", content: neutralise(wish) }];
   const chosen = await choose(input, prompt, actionSchema([], NOTHING_SAID), false);
   const text = chosen.kind === "answer" ? chosen.text.trim() : "";

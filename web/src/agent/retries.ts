@@ -6,6 +6,7 @@ import { ChatFailure } from "./chat.ts";
 import { recordOf } from "./claims.ts";
 import { explainCut } from "./copy.ts";
 import type { LoopDependencies } from "./dependencies.ts";
+import { isGerman, withFramesInEnglish } from "./german.ts";
 import { ShownBeginning } from "./holding.ts";
 import { usefulTools } from "./kept.ts";
 import type { LaneListener, LaneStep } from "./lane.ts";
@@ -14,6 +15,7 @@ import { mayBeCut } from "./shares.ts";
 import { withNamesQuoted } from "./spaced-names.ts";
 import { laneFor, tierOf } from "./tiers.ts";
 import type { LoopTurn } from "./turn.ts";
+import { progressOf } from "./turn-progress.ts";
 
 /** requirement 000-07: tool rounds of one turn. */
 export const MAX_ROUNDS = limits.rounds;
@@ -43,6 +45,7 @@ export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn,
         actions: turn.actions,
         mayCall: countRounds(turn.messages, turn.id) < Math.min(MAX_ROUNDS, dependencies.mostRounds?.() ?? MAX_ROUNDS),
         today: dependencies.today(),
+        quotes: isGerman(progressOf(turn.messages, turn.id).message),
         chat,
         signal: turn.stop.signal,
         listener: listenerOf(dependencies, turn, model),
@@ -61,7 +64,10 @@ export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn,
 /** Messages as a lane has them. A model with declared tools reads names by itself. */
 function asRead(messages: readonly Message[], model: ModelInfo): readonly Message[] {
   const kept = withoutAttachedBytes(messages);
-  return tierOf(model) === "native" ? kept : withNamesQuoted(kept);
+  const tier = tierOf(model);
+  if (tier === "native") return kept;
+  // A larger model understands German by itself.
+  return withNamesQuoted(tier === "single" ? withFramesInEnglish(kept) : kept);
 }
 
 /** Whether a model may be told how to read on in a result. Smaller ones cannot write down an id, and are told otherwise. */
@@ -137,6 +143,7 @@ async function mend(
       return true;
     }
     case "failed":
+    case "brokeOff":
     case "unreachable":
       if (attempt > BREAK_RETRIES) return false;
       // Answered only once there is a connection again, and the turn re-bound to it.

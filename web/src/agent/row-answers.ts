@@ -3,6 +3,7 @@ import { entriesOf, rowLabel } from "./entries.ts";
 import { cited, excerptOf } from "./excerpts.ts";
 import { exclusionIn, keptRows } from "./exclusions.ts";
 import { asksForFigure, type ResultSource } from "./figures.ts";
+import { boxedIn, entriesAsked } from "./open-entries.ts";
 import { pickedFrom } from "./picking.ts";
 import { fill } from "./render.ts";
 import type { TableRow } from "./tables.ts";
@@ -14,6 +15,9 @@ import { timedRows } from "./timed.ts";
 export function answerRows(wish: string, source: ResultSource, today: string): string | null {
   const { name, text, whole, hasLines } = source;
   if (asksForFigure(wish) || pickedFrom(wish) !== null || !whole || !hasLines) return null;
+  const entries = entriesAsked(wish, text);
+  const noEntry = `${fill(copy.noneLeft, () => `${boxedIn(text).length}`)} ${cited(name)}`;
+  if (entries !== null) return entries.length > 0 ? told(entries, name) : noEntry;
   const exclusion = exclusionIn(wish);
   const table = entriesOf(text, name);
   if (exclusion !== null && table !== null) {

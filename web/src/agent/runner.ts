@@ -7,6 +7,8 @@ import { copy, explainStuck, nameTheRest } from "./copy.ts";
 import type { LoopDependencies } from "./dependencies.ts";
 import type { TurnOutcome } from "./events.ts";
 import { explainFailure, observeRefusal } from "./gateway.ts";
+import { isGerman } from "./german.ts";
+import { inGerman } from "./german-words.ts";
 import { holdToRecord } from "./holding.ts";
 import type { ProposedCall, StuckReason } from "./lane.ts";
 import { CANCELLED, countRounds, type Message, type Observation, UNHEARD, unanswered } from "./messages.ts";
@@ -244,6 +246,11 @@ export class TurnRunner {
 
   async #handleFailure(turn: LoopTurn, error: unknown): Promise<TurnOutcome> {
     const halt = turn.stop.signal.aborted ? turn.stop.signal.reason : null;
+    if (halt instanceof TurnStopped && halt.why === "elsewhere") {
+      // Nothing has gone wrong, and there is a way back. Half an answer on record would be the whole of it to the other tab.
+      this.#dependencies.emit({ type: "notice:raised", tone: "info", text: copy.elsewhere });
+      return "failed";
+    }
     const begun = turn.streamed || turn.broken;
     if (begun.trim() !== "") await this.#say(turn, begun, true);
     if (halt instanceof TurnStopped && halt.why === "stopped") {
@@ -251,9 +258,7 @@ export class TurnRunner {
       return "stopped";
     }
     if (halt instanceof TurnStopped) {
-      if (halt.why === "over") this.#notice(copy.turnOver);
-      // Nothing has gone wrong, and there is a way back.
-      else this.#dependencies.emit({ type: "notice:raised", tone: "info", text: copy.elsewhere });
+      this.#notice(copy.turnOver);
       return "failed";
     }
     const isGone = error instanceof RpcError && error.code === RpcCode.notFound;
@@ -349,9 +354,10 @@ export class TurnRunner {
   async #say(turn: LoopTurn, content: string, stopped = false): Promise<void> {
     turn.streamed = "";
     if (content.trim() === "") return;
-    this.#dependencies.emit({ type: "assistant:said", content, stopped });
+    const told = isGerman(progressOf(turn.messages, turn.id).message) ? inGerman(content) : content;
+    this.#dependencies.emit({ type: "assistant:said", content: told, stopped });
     this.#keep({ role: "assistant", turnId: turn.id, content, toolCalls: [] });
-    await this.#record(turn, { role: "assistant", content });
+    await this.#record(turn, { role: "assistant", content: told });
   }
 
   /** Store what was said. The conversation goes on in this page even if that fails; then a reload will not show it. */

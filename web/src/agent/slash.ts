@@ -6,6 +6,9 @@ export type Command =
   | { readonly kind: "tools"; readonly search: string }
   | { readonly kind: "inspect"; readonly name: string }
   | { readonly kind: "call"; readonly name: string; readonly arguments: Record<string, unknown> }
+  /** `name` is empty where the models are only to be shown. */
+  | { readonly kind: "model"; readonly name: string }
+  | { readonly kind: "grants" }
   | { readonly kind: "help" }
   | { readonly kind: "exit" }
   /** `about` is the word that was typed behind the slash. */
@@ -14,7 +17,7 @@ export type Command =
 /** What is wrong with a command. */
 export type Mistake = "takesNothing" | "noToolNamed" | "noSuchCommand" | "noObject";
 
-export type CommandWord = "tools" | "inspect" | "call" | "help" | "exit";
+export type CommandWord = "tools" | "inspect" | "call" | "model" | "grants" | "help" | "exit";
 
 export interface CommandInfo {
   readonly word: CommandWord;
@@ -25,6 +28,8 @@ export const commands: readonly CommandInfo[] = [
   { word: "tools", usage: "/tools [WORDS]" },
   { word: "inspect", usage: "/inspect NAME" },
   { word: "call", usage: "/call NAME {…}" },
+  { word: "model", usage: "/model [NAME]" },
+  { word: "grants", usage: "/grants" },
   { word: "help", usage: "/help" },
   { word: "exit", usage: "/exit" },
 ];
@@ -38,6 +43,9 @@ export function readCommand(typed: string): Command {
       return { kind: "message", text };
     case "tools":
       return { kind: "tools", search: rest };
+    case "model":
+      return { kind: "model", name: rest };
+    case "grants":
     case "help":
     case "exit":
       return rest === "" ? { kind: word } : mistake("takesNothing", word);

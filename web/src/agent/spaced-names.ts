@@ -90,6 +90,27 @@ export function quoteNames(message: string): string {
     }, message);
 }
 
+/**
+ * The name that a path may be only the end of, where the word before its first folder can be one of that folder's name: "release
+ * notes/draft.txt" of "notes/draft.txt". Null where nothing is in doubt; what is in quotes never is.
+ */
+export function longerName(message: string, path: string): string | null {
+  const unquoted = message.replaceAll(QUOTED, (quoted) => "_".repeat(quoted.length));
+  const words = [...unquoted.matchAll(WORD)].map(([word]) => word);
+  for (const [at, word] of words.entries()) {
+    let first = at;
+    while (first > 0 && at - first < MOST_WORDS && isPart(words, first - 1) && !STOP.test(words[first - 1] as string)) {
+      first -= 1;
+    }
+    // "A script src/a.py" says what it is.
+    const isDescribed = ["a", "an"].includes((words[first - 1] ?? "").toLowerCase());
+    if (path.includes("/") && bareOf(word) === path && first < at && !isDescribed) {
+      return [...words.slice(first, at), path].join(" ");
+    }
+  }
+  return null;
+}
+
 /** A name that ends here by how it looks. */
 function endedAt(words: readonly string[], at: number): Span[] | null {
   let first = at;

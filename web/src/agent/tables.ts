@@ -128,8 +128,9 @@ function delimited(lines: readonly string[], name: string): Table | null {
     if (others.some(({ cells }) => cells.length !== width)) continue;
     const hasDigit = first.cells.some((cell) => DIGIT.test(cell));
     const areNames = first.cells.some((_, at) => others.every(({ cells }) => DIGIT.test(cells[at] as string)));
-    if (!hasDigit && areNames) return summed(first.cells, others);
-    if (hasDigit && NAMED_TABLE.test(name)) return summed([], rows);
+    const isTable = NAMED_TABLE.test(name);
+    if (!hasDigit && (areNames || isTable)) return summed(first.cells, others);
+    if (isTable) return summed([], rows);
   }
   return null;
 }
@@ -162,13 +163,38 @@ function numberedLines(lines: readonly string[]): Table | null {
   const found = lines.map((line) => numbersIn(line));
   const rows = lines.flatMap((line, at) => {
     const number = found[at]?.[0]?.text;
-    return number === undefined ? [] : [{ cells: [labelOf(line, number), number], line: at + 1 }];
+    return number === undefined ? [] : [{ cells: [labelOfNumber(line, number), number], line: at + 1 }];
   });
   return rows.length < 2 || found.some((each) => each.length > 1) ? null : summed([], rows);
 }
 
+/** The columns with one number in each cell that is not empty. */
+export function numericColumns({ rows }: Table): readonly number[] {
+  return (rows[0]?.cells ?? []).flatMap((_, at) => {
+    const filled = rows.flatMap(({ cells }) => (cells[at] ? [cells[at]] : []));
+    return filled.length > 0 && filled.every((cell) => numbersIn(cell).length === 1) ? [at] : [];
+  });
+}
+
+/**
+ * Those among them that are worked with. In a file that is called after its first column, that tells which row it is, order 41 or 42,
+ * where there is another one.
+ */
+export function amountColumns(table: Table, name: string): readonly number[] {
+  const found = numericColumns(table);
+  const named = new Set(termsIn(name));
+  const tellsWhich = termsIn(table.columns[0] ?? "").some((term) => named.has(term));
+  return tellsWhich && found[0] === 0 && found.length > 1 ? found.slice(1) : found;
+}
+
+/** Whether some rows of a table with names for its columns have just this term in a cell. */
+export function hasCell(table: Table | null, term: string): boolean {
+  if (table === null || table.columns.length === 0) return false;
+  return table.rows.some(({ cells }) => cells.some((cell) => termsIn(cell).join(" ") === term));
+}
+
 /** What the number of a line is of: the rest of the line. */
-function labelOf(line: string, number: string): string {
+export function labelOfNumber(line: string, number: string): string {
   const at = line.lastIndexOf(number);
   return `${line.slice(0, at).trim()} ${line.slice(at + number.length).trim()}`.replaceAll(AROUND, "");
 }

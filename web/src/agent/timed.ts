@@ -25,6 +25,7 @@ const UNPICKED: ReadonlySet<string> = new Set([
   ...vocabulary.months.flat(),
 ]);
 const GENERAL = termsOf(vocabulary.eventNouns);
+const TIME = /^\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)/;
 const LEAST = 2;
 
 /** The rows that are meant, and when; none where no day is so. */
@@ -65,7 +66,15 @@ export function timedRows(wish: string, text: string, name: string, today: strin
   if (when === "upcoming") return { when, rows: fitting.map(({ row }) => row) };
   const days = fitting.map(({ day }) => day).sort();
   const best = when === "last" ? days.at(-1) : days[0];
-  return { when, rows: fitting.filter(({ day }) => day === best).map(({ row }) => row) };
+  const meant = fitting.filter(({ day }) => day === best).map(({ row }) => row);
+  return { when, rows: when === "last" ? newestOf(meant) : meant };
+}
+
+/** Of rows of one day those with the latest time, where each begins with the day and a time, as the lines of a log do. */
+function newestOf(rows: readonly TableRow[]): readonly TableRow[] {
+  const times = rows.map(({ cells: [first = ""] }) => TIME.exec(first)?.[1] ?? "");
+  const newest = [...times].sort().at(-1);
+  return times.includes("") ? rows : rows.filter((_, at) => times[at] === newest);
 }
 
 /** The first day that a row names in digits. */

@@ -37,7 +37,15 @@ interface Vocabulary {
   readonly placeQuestions: Words;
   readonly questionWords: Words;
   readonly askingWords: Words;
+  readonly collectedKinds: Readonly<Record<"dates" | "addresses" | "links" | "amounts", Words>>;
+  readonly stillWords: Words;
+  readonly tickedWords: Words;
+  readonly listsFor: Readonly<Record<string, Words>>;
+  readonly fillingVerbs: Words;
+  readonly obligedWords: Words;
+  readonly obligedLeads: Words;
   readonly explainingVerbs: Words;
+  readonly summaryWords: Words;
   readonly searchPhrases: Words;
   readonly openingVerbs: Words;
   readonly documentNouns: Words;
@@ -60,6 +68,11 @@ interface Vocabulary {
   readonly totalLabels: Words;
   readonly identifiers: Words;
   readonly units: Words;
+  readonly projectVerbs: Words;
+  readonly projectWords: Words;
+  readonly settlingVerbs: Words;
+  readonly namingQuestions: Words;
+  readonly sameColumns: readonly Words[];
   readonly sameWords: Readonly<Record<"load" | "memory" | "disk" | "up", Words>>;
   readonly newestWords: Words;
   readonly lightWords: Words;
@@ -226,6 +239,8 @@ interface Vocabulary {
   readonly comparingVerbs: Words;
   readonly servedNouns: Words;
   readonly servingVerbs: Words;
+  readonly allWords: Words;
+  readonly strangeWords: Words;
   readonly settledWords: Words;
   readonly reckoningLeads: Words;
   readonly reckoningSigns: Readonly<Record<string, string>>;

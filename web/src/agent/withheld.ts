@@ -3,6 +3,7 @@ import { copy } from "./copy.ts";
 import type { LaneInput, ProposedCall } from "./lane.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { fill, requiredOf } from "./render.ts";
+import { longerName } from "./spaced-names.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wishWords } from "./wish-words.ts";
 import { QUOTED, wordsOf } from "./words.ts";
@@ -14,7 +15,7 @@ import { QUOTED, wordsOf } from "./words.ts";
  */
 
 /** Why a call is not made, by the name of its sentence in copy.json. */
-export type Withheld = "spared" | "overAll" | "listUntold";
+export type Withheld = "spared" | "overAll" | "listUntold" | "nameInDoubt";
 
 type Tool = Pick<ToolDescriptor, "name" | "category" | "paramSchema">;
 
@@ -54,8 +55,10 @@ const OF_IT = new RegExp(
 export function withheldWords({ tools }: LaneInput, wish: string, call: ProposedCall): string | null {
   const called = tools.filter(({ name }) => name === call.name);
   const why = called.map((tool) => withheld(call.arguments, tool, wish)).find((each) => each !== null);
-  const [file = ""] = pathsIn(call.arguments);
-  return why === undefined ? null : fill(copy[why], () => file);
+  const paths = pathsIn(call.arguments);
+  const [first = ""] = paths;
+  const file = paths.find((path) => longerName(wish, path) !== null) ?? first;
+  return why === undefined ? null : fill(copy[why], (key) => (key === "longer" ? `${longerName(wish, file)}` : file));
 }
 
 /** Why a call is not to be made for a wish; null where nothing speaks against it. */
@@ -64,6 +67,7 @@ export function withheld(given: Readonly<Record<string, unknown>>, tool: Tool, w
   const required = requiredOf(tool.paramSchema);
   const paths = pathsIn(given);
   if (isSpared(paths, tool, wish)) return "spared";
+  if (paths.some((each) => longerName(wish, each) !== null)) return "nameInDoubt";
   const [path, ...others] = paths;
   if (path === undefined || others.length > 0) return null;
   if (required.length > 1 && OF_IT.test(wish) && placesOf(path, wish).length > 0) return "listUntold";

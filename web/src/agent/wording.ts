@@ -3,18 +3,25 @@ import { hasWrongNumber, isEcho, isUnfounded, missedQuote, showClosest, sourceOf
 import { tokensOfPrompt } from "./budget.ts";
 import { MAX_STEP_TOKENS } from "./choosing.ts";
 import { copy } from "./copy.ts";
+import { excerptOf } from "./excerpts.ts";
+import type { ResultSource } from "./figures.ts";
+import { isMadeUp, narrowed, summaryOf } from "./grounded.ts";
 import { pageOf } from "./kept.ts";
 import { collect, type LaneInput } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { misreadsRow } from "./misreading.ts";
 import { fittingPassages, repeatsQuestion } from "./passages.ts";
-import { reportPrompt } from "./prompts.ts";
+import { fixedReport, reportPrompt } from "./prompts.ts";
+import { vocabulary } from "./vocabulary.ts";
+import { wordsOf } from "./words.ts";
 
 /* A result in the words of a small model, as far as the result bears them out. */
 
 export const PROMPT_MARGIN = limits.jsonLaneMargin;
 /** Fewer than the usual four: results are paths, figures and code, which take more tokens than prose. */
 const CHARACTERS_PER_TOKEN = limits.charactersPerDenseToken;
+
+const EXPLAINING: ReadonlySet<string> = new Set(vocabulary.explainingVerbs);
 
 /**
  * Characters of a result that fit into so many tokens. Each digit and each mark may be a token by itself, as in a table or in a log
@@ -54,21 +61,36 @@ export async function report(
   query: string,
   isFurther: boolean,
 ): Promise<string> {
-  const { listener } = input;
+  const { listener, quotes = false } = input;
+  const source = sourceOf(last);
+  if (quotes && source.hasLines) return quoted(question, last, source);
   let shown = 0;
   const said = await worded(input, question, last, (soFar) => {
     if (soFar.length > shown) listener.streamed(soFar.slice(shown));
     shown = soFar.length;
   });
   if (said === "") return copy.worded;
-  const isOther = isUnfounded(said, question, last, isFurther) || misreadsRow(said, question, sourceOf(last));
+  const isOther =
+    isUnfounded(said, question, last, isFurther) ||
+    misreadsRow(said, question, source) ||
+    isMadeUp(said, question, source);
   const isNone = isEcho(said, last) || repeatsQuestion(said, question) || isOther;
-  const instead = isNone
-    ? showClosest(copy.noAnswer, question, sourceOf(last))
-    : hasWrongNumber(said, question, last)
-      ? showClosest(copy.notSure, question, sourceOf(last))
-      : missedQuote(said, question, last, query);
-  if (instead === null) return withPlace(said, question, last);
-  listener.discarded();
-  return instead;
+  const instead =
+    summaryOf(said, question, source) ??
+    (isNone
+      ? showClosest(copy.noAnswer, question, source)
+      : hasWrongNumber(said, question, last)
+        ? showClosest(copy.notSure, question, source)
+        : missedQuote(said, question, last, query));
+  const kept = narrowed(said, question);
+  if (instead !== null || kept !== said) listener.discarded();
+  return instead ?? withPlace(kept, question, last);
+}
+
+/** What a file says of a question, word by word: all of it where the question is about the whole, else the lines that come closest. */
+function quoted(question: string, last: ToolMessage, source: ResultSource): string {
+  const isWhole = wordsOf(question).some(({ bare }) => EXPLAINING.has(bare));
+  const sentence = isWhole ? fixedReport(last, "") : null;
+  if (sentence === null) return showClosest(copy.closest, question, source);
+  return `${sentence}\n\n${excerptOf(source.text).text}`;
 }

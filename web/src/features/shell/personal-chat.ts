@@ -4,13 +4,11 @@ import { neutralise } from "../../agent/provenance.ts";
 import type { ModelInfo } from "../../protocol/generated.ts";
 import type { Settings } from "./settings.ts";
 
-/** What an answer took, over all requests of its turn. */
-export interface AnswerFigures {
+/** What a model's reply took. */
+export interface RequestFigures {
   readonly tokens: number;
   /** Spent on these tokens, from the first of each request to its end. */
   readonly seconds: number;
-  /** How long the last request waited for its first token. */
-  readonly firstSeconds: number;
 }
 
 const HEADING = "What this person wants of every answer, in their own words:";
@@ -22,7 +20,7 @@ const HEADING = "What this person wants of every answer, in their own words:";
 export function personalChat(
   chat: Chat,
   settings: Settings,
-  onFigures: (figures: AnswerFigures) => void,
+  onFigures: (figures: RequestFigures) => void,
   now: () => number,
 ): Chat {
   return async function* personal(request) {
@@ -36,17 +34,7 @@ export function personalChat(
       else first ??= now();
       yield delta;
     }
-    const start = first ?? began;
-    onFigures({ tokens, seconds: (now() - start) / 1_000, firstSeconds: (start - began) / 1_000 });
-  };
-}
-
-/** The figures of a turn after one more of its requests. */
-export function addFigures(before: AnswerFigures | undefined, request: AnswerFigures): AnswerFigures {
-  return {
-    tokens: (before?.tokens ?? 0) + request.tokens,
-    seconds: (before?.seconds ?? 0) + request.seconds,
-    firstSeconds: request.firstSeconds,
+    onFigures({ tokens, seconds: (now() - (first ?? began)) / 1_000 });
   };
 }
 

@@ -74,7 +74,7 @@ describe("a stream", () => {
   });
 
   test("that breaks off in the middle is a failure and not an answer", async () => {
-    await expect(all(streaming(say("Hel")).fetch)).rejects.toMatchObject({ kind: "unreachable" });
+    await expect(all(streaming(say("Hel")).fetch)).rejects.toMatchObject({ kind: "brokeOff" });
   });
 
   test("that is garbled is a failure", async () => {

@@ -330,6 +330,11 @@ describe("a stored conversation", () => {
     expect(recall([message("tool", "stray", { toolCallId: "nobody" })], [])).toEqual([]);
   });
 
+  test("of a branch says of its calls that they were made before it, whatever their results say", () => {
+    expect(restore(stored, [], null).calls.call_1).toMatchObject({ copied: true, phase: "closed" });
+    expect(restore(stored, views, null).calls.call_1?.copied).toBeUndefined();
+  });
+
   test("shows what was imported as what it is, and tells the model of it as of an untrusted result", () => {
     const said = (role: "user" | "assistant", content: string, turnId: string) => ({
       ...message(role, content),

@@ -49,6 +49,14 @@ function resultIs(observation: Observation, times = 1): Message[] {
 
 const CALL = '{"tool":"list_directory","arguments":{"path":"notes"}}';
 
+test("what was attached with a question answers it, and nothing is looked for in the workspace", async () => {
+  const call = proposed("call_0", "read_attachment", { name: "a.csv" });
+  const result = ok("a.csv, 49 bytes:\nmonth,rent,food\njanuary,900,310\nfebruary,900,295\n");
+  const attached: Message = { role: "tool", turnId: "trn_0", call, result };
+  const { step: made } = await step([attached, { ...asked, content: "how much was the rent in January?" }], []);
+  expect(made).toEqual({ kind: "answer", text: "january: 900 (`a.csv`, line 2, column `rent`)" });
+});
+
 describe("picking an action", () => {
   test("a call becomes one proposal and none of its JSON is shown", async () => {
     const { step: made, listener } = await step([asked], [CALL]);

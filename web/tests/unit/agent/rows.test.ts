@@ -8,6 +8,7 @@ import { outcomeIn } from "../../../src/agent/outcomes.ts";
 import { type FilePick, pickedFrom, pickedOf } from "../../../src/agent/picking.ts";
 import { type ReadingTool, readingFor } from "../../../src/agent/reading.ts";
 import { answerRows } from "../../../src/agent/row-answers.ts";
+import { showChoices } from "../../../src/agent/row-choices.ts";
 import type { ToolDescriptor } from "../../../src/protocol/generated.ts";
 import { readVectors } from "./vectors.ts";
 
@@ -21,6 +22,14 @@ interface Vectors {
     source: string;
     text: string;
     whole: boolean;
+    hasLines: boolean;
+    answer: string | null;
+  }[];
+  readonly choices: {
+    name: string;
+    wish: string;
+    source: string;
+    text: string;
     hasLines: boolean;
     answer: string | null;
   }[];
@@ -53,6 +62,11 @@ const vectors = readVectors<Vectors>("rows");
 test.each(vectors.rows)("rows are told apart by what they are not and by their day: $name", (each) => {
   const { wish, source: name, text, whole, hasLines } = each;
   expect(answerRows(wish, { name, text, whole, hasLines }, vectors.today)).toBe(each.answer);
+});
+
+test.each(vectors.choices)("rows that code cannot choose are shown: $name", (each) => {
+  const source = { name: each.source, text: each.text, whole: true, hasLines: each.hasLines };
+  expect(showChoices(each.wish, source)).toBe(each.answer);
 });
 
 test.each(vectors.figures)("a number is worked out without the rows that are left out: $name", (each) => {

@@ -209,6 +209,18 @@ describe("stopping", () => {
     expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "stopped", label: "words" });
   });
 
+  test("because another tab goes on with it: what was written by then is not put on record as the answer", async () => {
+    const gateway = new ScriptedGateway();
+    const { runner, events, said } = stage(gateway, scriptedChat(forever).chat, {});
+    const turn = play(runner, "tell me a story", largeModel);
+    await until(() => events.some((event) => event.type === "text:streamed"));
+    runner.revoked("snp_1", "rebound");
+    await turn;
+    expect(said()).toEqual([]);
+    expect(gateway.paramsOf("messages/append")).toEqual([]);
+    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "failed", label: "words" });
+  });
+
   test("while calls wait for a person: nothing more is asked or sent", async () => {
     const gateway = new ScriptedGateway({
       "tools/invoke": (_request: ToolRequest, signal?: AbortSignal) =>

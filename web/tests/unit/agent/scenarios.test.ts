@@ -23,6 +23,7 @@ interface Expected {
   readonly may?: "answer";
   /** The tools that the reply may call, as far as the schema says. */
   readonly callable?: readonly string[];
+  readonly room?: number;
   readonly shows?: readonly string[];
   readonly hides?: readonly string[];
   readonly replies?: Reply;
@@ -126,7 +127,7 @@ async function play({ model, tools, says, history = [], steps }: Scenario): Prom
 }
 
 function assertStep(step: Step | undefined, expected: Expected): void {
-  const { asks, last, offers, may, callable, shows = [], hides = [], replies, gives, ...rest } = expected;
+  const { asks, last, room, offers, may, callable, shows = [], hides = [], replies, gives, ...rest } = expected;
   if (asks === undefined) {
     const named = (text: unknown) =>
       typeof text === "string" && text.startsWith("$") ? copy[text.slice(1) as keyof typeof copy] : text;
@@ -136,6 +137,7 @@ function assertStep(step: Step | undefined, expected: Expected): void {
   expect(step).toMatchObject({
     asks,
     ...(last !== undefined && { last }),
+    ...(room !== undefined && { room }),
     ...(offers && { offers }),
     ...(may && { may }),
     ...(callable && { callable }),
@@ -186,7 +188,7 @@ function scripted(replies: Reply[], { steps }: Trace): Chat {
   };
 }
 
-function describeRequest({ messages, tools, schema }: ChatRequest): Step {
+function describeRequest({ messages, maxTokens: room, tools, schema }: ChatRequest): Step {
   const contents = messages.map((each) => each.content);
   const system = contents[0] ?? "";
   const asks = Object.entries(OPENINGS).find(([, opening]) => system.startsWith(opening))?.[0];
@@ -198,7 +200,7 @@ function describeRequest({ messages, tools, schema }: ChatRequest): Step {
   const choices = (schema?.oneOf ?? []) as { properties: { tool?: { const: string } } }[];
   const callable = choices.flatMap(({ properties: { tool } }) => tool?.const ?? []);
   const may = choices.length === 1 ? "answer" : "call";
-  return { asks, last: contents.at(-1), messages: contents.join("\n"), offers, may, callable };
+  return { asks, last: contents.at(-1), messages: contents.join("\n"), room, offers, may, callable };
 }
 
 function* deltasOf(reply: Reply): Iterable<ChatDelta> {

@@ -10,6 +10,10 @@ test.each([
   ["/Tools", { kind: "message", text: "/Tools" }],
   ["/tools", { kind: "tools", search: "" }],
   ["/tools read  notes ", { kind: "tools", search: "read  notes" }],
+  ["/model", { kind: "model", name: "" }],
+  ["/model Qwen 3", { kind: "model", name: "Qwen 3" }],
+  ["/grants", { kind: "grants" }],
+  ["/grants all", { kind: "mistake", why: "takesNothing", about: "grants" }],
   ["/help ", { kind: "help" }],
   ["/exit", { kind: "exit" }],
   ["/inspect read_file", { kind: "inspect", name: "read_file" }],
@@ -39,7 +43,8 @@ test("what does not begin with a slash is a message, whatever it says", () => {
 });
 
 test("suggestions follow what is typed and stop at the first space", () => {
-  expect(suggestCommands("/").map(({ word }) => word)).toEqual(["tools", "inspect", "call", "help", "exit"]);
+  const all = ["tools", "inspect", "call", "model", "grants", "help", "exit"];
+  expect(suggestCommands("/").map(({ word }) => word)).toEqual(all);
   expect(suggestCommands("/c").map(({ word }) => word)).toEqual(["call"]);
   expect(suggestCommands("/call ")).toEqual([]);
   expect(suggestCommands("hi")).toEqual([]);

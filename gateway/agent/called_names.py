@@ -1,0 +1,135 @@
+"""What a question calls by its name, of the files and folders that a search for all names found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from gateway.agent.figures import Figure, figure_in
+from gateway.agent.ranking import stem, terms_in
+from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.words import words_of
+
+_LIGHT_WORDS: Final = (
+    *(*VOCABULARY.light_words, *VOCABULARY.asking_words, *VOCABULARY.common_terms, *VOCABULARY.passed_over),
+    *(*VOCABULARY.figure_nouns, *VOCABULARY.comparing_verbs, *VOCABULARY.folder_nouns, *VOCABULARY.measures),
+    *(word for words in VOCABULARY.figures.values() for word in words),
+    *(word for words in VOCABULARY.compared_by.values() for phrase in words for word in phrase.split(" ")),
+)
+_LIGHT: Final = frozenset(map(stem, _LIGHT_WORDS))
+"""Terms that call no file: they say what is done with it."""
+_KINDS: Final = [frozenset(map(stem, (kind, *names))) for kind, names in VOCABULARY.kind_folders.items()]
+"""Words for the same kind of paper: what is asked of meetings may stand in a folder of minutes."""
+_COMPARING: Final = frozenset(VOCABULARY.comparing_verbs)
+_FILES: Final = frozenset(VOCABULARY.counted_nouns["file"])
+_PLACES: Final = frozenset(map(stem, (*VOCABULARY.counted_nouns["file"], *VOCABULARY.folder_nouns)))
+"""What is counted and compared for itself, and called by no name."""
+_PAIR: Final = 2
+_FEW: Final = 3
+"""Files that are compared at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What a question calls by its name: a folder with the files below it, or files; never both."""
+
+    folder: str
+    files: Sequence[str]
+
+
+def meant_in(wish: str, paths: Sequence[str]) -> Meant | None:
+    """What a question calls by its name, of these paths; None where that is nothing, or in doubt. A folder may as well be called
+    by another word for the same kind of paper, and the only file of its kind by its ending: "the log"."""
+    said = set(terms_in(wish))
+    if compares(wish):
+        files = _called(paths, said)
+        if len(files) < _PAIR:
+            files = [path for path in paths if not said.isdisjoint(_words_in(_stem_of(path)))]
+        return Meant("", files) if _PAIR <= len(files) <= _FEW else None
+    called = _longest(_called(paths, said))
+    files = [path for path in called if _is_called(_stem_of(path), asked_kind(wish))] if len(called) > 1 else called
+    if len(files) == 1:
+        return Meant("", files)
+    folders = list(dict.fromkeys(each for path in paths for each in _folders_of(path)))
+    for words in (said, with_kinds(said)):
+        called = [each for each in folders if _is_called(_last(each), words)]
+        if called:
+            below = [path for path in paths if path.startswith(f"{called[0]}/")]
+            return Meant(called[0], below) if len(called) == 1 else None
+    ending = [path for path in paths if path.rpartition(".")[2].lower() in said]
+    return Meant("", ending) if len(ending) == 1 and not called else None
+
+
+def compares(wish: str) -> bool:
+    """Whether it has things compared by that word."""
+    return not _COMPARING.isdisjoint(word.bare for word in words_of(wish))
+
+
+def asked_kind(wish: str) -> set[str]:
+    """What is asked for by "which" or "how many"."""
+    words = [word.bare for word in words_of(wish)]
+    return {term for lead, word in pairwise(words) if lead in ("which", "many") for term in terms_in(word)}
+
+
+def _called(paths: Sequence[str], said: set[str]) -> list[str]:
+    return [path for path in paths if _is_called(_stem_of(path), said)]
+
+
+def _longest(files: Sequence[str]) -> list[str]:
+    """Those whose names have most words: "spring concert" is called before "spring"."""
+    most = max((len(_words_in(_stem_of(path))) for path in files), default=0)
+    return [path for path in files if len(_words_in(_stem_of(path))) == most]
+
+
+def asks_count(wish: str, folder: str) -> bool:
+    """Whether it asks how many there are of what a folder is called after, all of them."""
+    words = [word.bare for word in words_of(wish)]
+    named = with_kinds(set(terms_in(_last(folder))))
+    after = words[words.index("many") + 1 :] if "many" in words else []
+    is_all = calling_terms(wish) <= named and figure_in(wish) is Figure.COUNT
+    return folder != "" and is_all and after != [] and (stem(after[0]) in named or after[0] in _FILES)
+
+
+def calling_terms(wish: str) -> set[str]:
+    """The terms of a wish that may call something."""
+    whole = _all_of(wish)
+    return {term for term in terms_in(wish) if term in whole or term not in _LIGHT or any(term in kind for kind in _KINDS)}
+
+
+def _all_of(wish: str) -> set[str]:
+    """The terms of what a number is worked out over, whatever it is called: "the total of all orders"."""
+    words = [word.bare for word in words_of(wish)]
+    if figure_in(wish) in (None, Figure.COUNT) or "all" not in words:
+        return set()
+    noun = next((word for word in words[words.index("all") + 1 :] if word not in VOCABULARY.plural_articles), "")
+    return set(terms_in(noun)) - _PLACES if noun.endswith("s") else set()
+
+
+def with_kinds(terms: set[str]) -> set[str]:
+    return terms.union(*(kind for kind in _KINDS if not kind.isdisjoint(terms)))
+
+
+def _folders_of(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[: at + 1]) for at in range(len(parts) - 1)]
+
+
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _stem_of(path: str) -> str:
+    name = _last(path)
+    return name.rpartition(".")[0] or name
+
+
+def _words_in(name: str) -> list[str]:
+    """The words of a name: no figures, which are days and numbers."""
+    return [term for term in terms_in(name) if not any(map(str.isdigit, term))]
+
+
+def _is_called(name: str, said: set[str]) -> bool:
+    words = _words_in(name)
+    return bool(words) and said.issuperset(words)

@@ -1,0 +1,143 @@
+import { figureIn } from "./figures.ts";
+import { stem, termsIn } from "./ranking.ts";
+import { vocabulary } from "./vocabulary.ts";
+import { wordsOf } from "./words.ts";
+
+/* What a question calls by its name, of the files and folders that a search for all names found. */
+
+type Terms = ReadonlySet<string>;
+
+/** What a question calls by its name: a folder with the files below it, or files; never both. */
+export interface Meant {
+  readonly folder: string;
+  readonly files: readonly string[];
+}
+
+/** Terms that call no file: they say what is done with it. */
+const LIGHT: Terms = new Set(
+  [
+    ...vocabulary.lightWords,
+    ...vocabulary.askingWords,
+    ...vocabulary.commonTerms,
+    ...vocabulary.passedOver,
+    ...vocabulary.figureNouns,
+    ...vocabulary.comparingVerbs,
+    ...vocabulary.folderNouns,
+    ...vocabulary.measures,
+    ...Object.values(vocabulary.figures).flat(),
+    ...Object.values(vocabulary.comparedBy).flatMap((words) => words.flatMap((phrase) => phrase.split(" "))),
+  ].map(stem),
+);
+/** Words for the same kind of paper: what is asked of meetings may stand in a folder of minutes. */
+const KINDS: readonly Terms[] = Object.entries(vocabulary.kindFolders).map(
+  ([kind, names]) => new Set([kind, ...names].map(stem)),
+);
+const COMPARING: Terms = new Set(vocabulary.comparingVerbs);
+const FILES: Terms = new Set(vocabulary.countedNouns.file);
+/** What is counted and compared for itself, and called by no name. */
+const PLACES: Terms = new Set([...vocabulary.countedNouns.file, ...vocabulary.folderNouns].map(stem));
+const PAIR = 2;
+/** Files that are compared at once. */
+const FEW = 3;
+
+/** Whether it has things compared by that word. */
+export function compares(wish: string): boolean {
+  return saysAny(wish, COMPARING);
+}
+
+/**
+ * What a question calls by its name, of these paths; null where that is nothing, or in doubt. A folder may as well be called by
+ * another word for the same kind of paper, and the only file of its kind by its ending: "the log".
+ */
+export function meantIn(wish: string, paths: readonly string[]): Meant | null {
+  const said = new Set(termsIn(wish));
+  const called = paths.filter((path) => isCalled(stemOf(path), said));
+  if (compares(wish)) {
+    const isLike = (path: string) => wordsIn(stemOf(path)).some((term) => said.has(term));
+    const files = called.length < PAIR ? paths.filter(isLike) : called;
+    return files.length >= PAIR && files.length <= FEW ? { folder: "", files } : null;
+  }
+  const named = longestOf(called);
+  const files = named.length > 1 ? named.filter((path) => isCalled(stemOf(path), askedKind(wish))) : named;
+  if (files.length === 1) return { folder: "", files };
+  const folders = [...new Set(paths.flatMap(foldersOf))];
+  for (const words of [said, withKinds(said)]) {
+    const [folder, ...others] = folders.filter((each) => isCalled(lastOf(each), words));
+    if (folder === undefined) continue;
+    return others.length > 0 ? null : { folder, files: paths.filter((path) => path.startsWith(`${folder}/`)) };
+  }
+  const ending = paths.filter((path) => said.has(path.slice(path.lastIndexOf(".") + 1).toLowerCase()));
+  return ending.length === 1 && named.length === 0 ? { folder: "", files: ending } : null;
+}
+
+/** What is asked for by "which" or "how many". */
+export function askedKind(wish: string): Terms {
+  const words = wordsOf(wish).map(({ bare }) => bare);
+  return new Set(
+    words.slice(1).flatMap((word, at) => (["which", "many"].includes(words[at] as string) ? termsIn(word) : [])),
+  );
+}
+
+/** Those whose names have most words: "spring concert" is called before "spring". */
+function longestOf(files: readonly string[]): readonly string[] {
+  const counts = files.map((path) => wordsIn(stemOf(path)).length);
+  return files.filter((_, at) => counts[at] === Math.max(...counts));
+}
+
+/** The terms of a wish that may call something. */
+export function callingTerms(wish: string): Terms {
+  const whole = allOf(wish);
+  const calls = (term: string) => whole.includes(term) || !LIGHT.has(term) || KINDS.some((kind) => kind.has(term));
+  return new Set(termsIn(wish).filter(calls));
+}
+
+/** The terms of what a number is worked out over, whatever it is called: "the total of all orders". */
+function allOf(wish: string): string[] {
+  const words = wordsOf(wish).map(({ bare }) => bare);
+  const figure = figureIn(wish);
+  if (figure === null || figure === "count" || !words.includes("all")) return [];
+  const noun = words.slice(words.indexOf("all") + 1).find((word) => !vocabulary.pluralArticles.includes(word));
+  return noun?.endsWith("s") ? termsIn(noun).filter((term) => !PLACES.has(term)) : [];
+}
+
+export function withKinds(terms: Terms): Terms {
+  const kinds = KINDS.filter((kind) => [...terms].some((term) => kind.has(term)));
+  return new Set([...terms, ...kinds.flatMap((kind) => [...kind])]);
+}
+
+function foldersOf(path: string): string[] {
+  const parts = path.split("/").slice(0, -1);
+  return parts.map((_, at) => parts.slice(0, at + 1).join("/"));
+}
+
+function lastOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+function stemOf(path: string): string {
+  const name = lastOf(path);
+  return name.slice(0, Math.max(0, name.lastIndexOf("."))) || name;
+}
+
+/** The words of a name: no figures, which are days and numbers. */
+function wordsIn(name: string): string[] {
+  return termsIn(name).filter((term) => !/\p{Nd}/u.test(term));
+}
+
+function isCalled(name: string, said: Terms): boolean {
+  const words = wordsIn(name);
+  return words.length > 0 && words.every((word) => said.has(word));
+}
+
+/** Whether it asks how many there are of what a folder is called after, all of them. */
+export function asksCount(wish: string, folder: string): boolean {
+  const words = wordsOf(wish).map(({ bare }) => bare);
+  const named = withKinds(new Set(termsIn(lastOf(folder))));
+  const after = words.includes("many") ? words[words.indexOf("many") + 1] : undefined;
+  const isAll = [...callingTerms(wish)].every((term) => named.has(term)) && figureIn(wish) === "count";
+  return folder !== "" && isAll && after !== undefined && (named.has(stem(after)) || FILES.has(after));
+}
+
+export function saysAny(wish: string, words: Terms): boolean {
+  return wordsOf(wish).some(({ bare }) => words.has(bare));
+}
