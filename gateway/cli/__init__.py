@@ -62,13 +62,15 @@ class Text(click.types.StringParamType):
         return text
 
 
-def _take_only_text(command: click.Command) -> None:
-    """In all that the command takes but paths, which may have any bytes."""
+def _fit_out(command: click.Command) -> None:
+    """Take only text in all but paths, which may have any bytes, and have the table of a group's commands say whole sentences."""
     for parameter in command.params:
         if parameter.type is click.STRING:
             parameter.type = Text()
     for each in command.commands.values() if isinstance(command, click.Group) else ():
-        _take_only_text(each)
+        # click cuts what it derives from a docstring to 45 characters, and leaves what it is given.
+        each.short_help = each.get_short_help_str(limit=sys.maxsize)
+        _fit_out(each)
 
 
 class LazyGroup(click.Group):
@@ -85,7 +87,7 @@ class LazyGroup(click.Group):
         module, _ = COMMANDS[cmd_name]
         with importing():
             command: click.Command = getattr(importlib.import_module(module), cmd_name.replace("-", "_"))
-        _take_only_text(command)
+        _fit_out(command)
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:

@@ -65,7 +65,7 @@ _QUESTION = click.types.StringParamType()
 @click.option(
     "--max-tokens",
     type=click.IntRange(8, 4096),
-    help="Tokens of one step.  [default: 256]",
+    help="Tokens of one step, and nothing longer.  [default: 256, and more for what is longer]",
 )
 @click.option("--tool-timeout", type=click.FloatRange(0.1, 3600), help="Seconds that a program may run.  [default: 30]")
 @click.option("--confirm-tools", is_flag=True, help="Ask before every call, also those that the policy lets run.")

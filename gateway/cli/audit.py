@@ -15,9 +15,10 @@ import click
 
 from gateway.adapters.anchoring.evidence import read_evidence
 from gateway.adapters.storage.accounts import read_proven_list
+from gateway.adapters.storage.checking import examine_state
 from gateway.adapters.storage.exports import examine_export
-from gateway.adapters.storage.inspection import examine, open_stored_log
-from gateway.adapters.storage.keys import known_keys
+from gateway.adapters.storage.inspection import open_stored_log
+from gateway.adapters.storage.keys import known_keys, load_verification_key
 from gateway.adapters.storage.mark import MARK, read_mark
 from gateway.cli.audit_accounts import compare, explain, replay
 from gateway.cli.audit_anchors import anchors
@@ -202,23 +203,19 @@ def _check(
     settings = load_settings(state=state)
     # Before the log is read: a gateway that goes on writes the mark after the records.
     marked = _read_mark(settings.state)
-    with open_stored_log(settings.state) as stored:
-        evidence = read_evidence(settings.anchors, settings.state)
-        report = examine(
-            stored,
-            key,
-            note,
-            evidence=evidence,
-            trust=trust,
-            every_signature=every_signature,
-            check_answer=check_recorded_answer,
-        )
-        if report.sound and marked > report.size:
-            detail = (
-                f"record {report.size} and what follows is missing: `{MARK}` beside the log says that it had {marked} records"
-            )
-            report = replace(report, fault=LogFault(Flaw.MISSING, report.size, detail, f"records[{report.size}]"))
-        return report, key or stored.key
+    report = examine_state(
+        settings.state,
+        key,
+        note,
+        evidence=read_evidence(settings.anchors, settings.state),
+        trust=trust,
+        every_signature=every_signature,
+        check_answer=check_recorded_answer,
+    )
+    if report.sound and marked > report.size:
+        detail = f"record {report.size} and what follows is missing: `{MARK}` beside the log says that it had {marked} records"
+        report = replace(report, fault=LogFault(Flaw.MISSING, report.size, detail, f"records[{report.size}]"))
+    return report, key or load_verification_key(settings.state)
 
 
 def _read_mark(folder: Path) -> int:

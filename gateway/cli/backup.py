@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from gateway.adapters.storage.anchored import AnchoredNote
 from gateway.adapters.storage.backup import back_up, require_backup
 from gateway.adapters.storage.backup import restore as put_back
 from gateway.adapters.storage.beginning import make_directory, undone_by_failure
 from gateway.adapters.storage.holding import hold_state
 from gateway.adapters.storage.loss import Loss, assess, go_on, set_aside
+from gateway.anchored_notes import anchored_notes
 from gateway.cli.confirming import confirm
 from gateway.core.errors import Misconfigured
 from gateway.core.ledger import LossReason
 from gateway.core.times import rfc3339
+from gateway.settings import Settings
 from gateway.settings_reading import load_settings
 
 _state = click.option(
@@ -61,13 +66,14 @@ def restore(file: Path, state: Path | None, *, yes: bool) -> None:
     What the state folder has now is kept beside it, in a folder whose name begins with `replaced-`. What was recorded after
     the backup is lost: how much is said, and goes on record. Everybody has to sign in again.
     """
-    folder = load_settings(state=state).state
+    settings = load_settings(state=state)
+    folder = settings.state
     require_backup(file)
     _ask(yes, f"Replace the record in {folder} by the backup?")
     made = make_directory(folder)
     now = _now()
     with hold_state(folder), undone_by_failure(made):
-        done = put_back(file, folder, now, _stamp(now))
+        done = put_back(file, folder, now, _stamp(now), _read_anchors(settings))
     click.echo(f"Restored {done.report.size} records.")
     if done.aside is not None:
         click.echo(f"What was there before is in {done.aside}.")
@@ -85,12 +91,13 @@ def recover(state: Path | None, *, discard: bool, yes: bool) -> None:
     Try `countersign restore` first, if there is a backup. The damaged files are kept beside the others, in a folder whose name
     begins with `damaged-`; the loss goes on record; every session ends, because a sign-out may be among what was lost.
     """
-    folder = load_settings(state=state).state
+    settings = load_settings(state=state)
+    folder = settings.state
     if not folder.is_dir():
         raise Misconfigured(f"there is no state folder `{folder}`; name it with --state")
     now = _now()
     with hold_state(folder):
-        loss = assess(folder, discard=discard)
+        loss = assess(folder, discard=discard, anchored=_read_anchors(settings))
         if loss is None:
             click.echo("Nothing is lost; there is nothing to recover.")
             return
@@ -99,6 +106,10 @@ def recover(state: Path | None, *, discard: bool, yes: bool) -> None:
         aside = set_aside(folder, f"damaged-{_stamp(now)}")
         index = go_on(folder, loss, now)
     click.echo(f"The damaged files are kept in {aside}. The loss is on record as number {index}; every session has ended.")
+
+
+def _read_anchors(settings: Settings) -> Sequence[AnchoredNote]:
+    return asyncio.run(anchored_notes(settings)) if settings.anchors else ()
 
 
 def _ask(yes: bool, question: str) -> None:
@@ -118,7 +129,7 @@ def _describe(loss: Loss) -> str:
         case LossReason.SHORTER:
             pass
         case LossReason.REPLACED:
-            lines.append("They are not those that the mark beside the database knows: it was replaced. What it had is lost.")
+            lines.append("They are not those that the mark or an anchor knows: the database was replaced. What it had is lost.")
         case LossReason.UNMARKED:
             lines.append("No mark says how many there were, so nobody can say whether any are lost.")
         case LossReason.ABSENT:

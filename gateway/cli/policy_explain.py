@@ -11,7 +11,7 @@ import click
 
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.policy.explaining import CedarReading
-from gateway.cli.policy_arguments import SHORT
+from gateway.cli.policy_arguments import SHORT, find_tool_kind
 from gateway.core.effects import escape
 from gateway.core.judgement import Question
 from gateway.core.model import CallFacts, Principal, ToolSpec
@@ -36,7 +36,11 @@ _MODES: Final = {
 @click.option("--policy", "folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Folder of the policy.")
 @click.option("--profile", type=click.Choice([each.value for each in ACTING]), default="operator", show_default=True)
 @click.option("--person", default="somebody", help="Id of the person, for rules that name one.")
-@click.option("--category", type=click.Choice([each.value for each in Category]), default="read", show_default=True)
+@click.option(
+    "--category",
+    type=click.Choice([each.value for each in Category]),
+    help="Of the tool.  [default: its own, if it is known here]",
+)
 @click.option("--network", is_flag=True, help="The tool has a network.")
 @click.option("--trusted", is_flag=True, help="Its results are trusted.")
 @click.option("--path", help="Path that the call is about.")
@@ -48,18 +52,24 @@ _MODES: Final = {
 @click.option("--from-untrusted", is_flag=True, help="The arguments were taken from that content.")
 @click.option("--time", "time_", type=click.DateTime(["%H:%M"]), default="12:00", show_default=True)
 @click.option("--weekday", type=click.Choice(_WEEKDAYS), default="monday", show_default=True)
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="State folder of the gateway; the one in the settings when not given.",
+)
 def explain(
     tool: str,
     folder: Path | None,
     profile: str,
     person: str,
-    category: str,
+    category: str | None,
     path: str | None,
     host: str | None,
     size: int | None,
     label: str,
     time_: datetime,
     weekday: str,
+    state: Path | None,
     *,
     network: bool,
     trusted: bool,
@@ -69,9 +79,18 @@ def explain(
 ) -> None:
     """Say in sentences what the policy makes of a call of TOOL, which rules decide, and what would change that.
 
-    The call is an imagined one, the first of its session: what its tool would report is given here. What was decided about a call
-    that was made is told by `countersign audit explain`. The policy is the folder in the settings when not given.
+    The call is an imagined one, the first of its session: what its tool would report is given here. Its category, network and
+    trust are those of the gateway's tool of that name, unless --category says another one. What was decided about a call that was
+    made is told by `countersign audit explain`. The policy is the folder in the settings when not given.
     """
+    settings = load_settings(state=state)
+    if category is None:
+        known = find_tool_kind(settings, tool)
+        if known is None:
+            click.echo(f"note: no tool `{escape(tool)}` is known here; taken for one that reads, --category says another one")
+        else:
+            network, trusted = network or known["network"] is True, trusted or known["trusted"] is True
+        category = Category.READ.value if known is None else str(known["category"])
     kind = Category(category)
     spec = ToolSpec(
         name=tool,
@@ -88,7 +107,7 @@ def explain(
     facts = CallFacts(path=path, host=host, bytes=size, recursive=recursive or None)
     who, taint = Principal(person, person, Profile(profile)), int(tainted or from_untrusted)
     asked = Question(who, spec, facts, taint, int(Label[label.upper()]), moment)
-    policy = CedarPolicy(folder or load_settings().policy_folder)
+    policy = CedarPolicy(folder or settings.policy_folder)
     click.echo("\n".join(describe_explanation(explain_call(policy, CedarReading(policy), asked))))
 
 

@@ -28,7 +28,7 @@ async def test_commands_are_answered_without_the_model(tmp_path: Path) -> None:
         r"│ +erase: .* \(needs your passkey\)",
         r'"what": \{',
         r"There is no tool called `nothing` here",
-        r"│ answers  scripted, somebody else's server, [\d,]+ tokens of context",
+        r"│ answers  scripted, served by 127\.0\.0\.1:\d+, [\d,]+ tokens of context",
         r"No permission holds for more than one call",
         r"There is no command `/frobnicate`",
     ):

@@ -22,7 +22,7 @@ QUESTION = r"Allow it\? \[y/t\(urn\)/s\(ession\)/N\] "
 async def test_what_was_said_in_an_earlier_launch_is_called_back_and_searched(tmp_path: Path) -> None:
     async with agent_command(tmp_path, Reply("One."), Reply("Two."), Reply("Three.")) as at:
         async with at.open_terminal() as ada:
-            await ada.expect("scripted, somebody else's server")
+            await ada.expect(r"scripted, served by 127\.0\.0\.1:\d+")
             await ada.expect("you> ")
             ada.type("tell me one\n")
             await ada.expect(r"agent> One\.")

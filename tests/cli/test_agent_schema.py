@@ -140,7 +140,10 @@ async def test_a_model_that_is_still_loading_is_waited_for(tmp_path: Path, schem
 WRONG = {
     "no JSON": ("{", "is not JSON"),
     "a list": ("[]", "must be a JSON object"),
-    "an unknown type": ('{"type": "strng"}', "is not a JSON Schema"),
+    "an unknown type": (
+        '{"properties": {"a": {"type": "strng"}}}',
+        "is not a JSON Schema: /properties/a/type: is none of array, boolean",
+    ),
     "a reference to fetch": ('{"$ref": "http://127.0.0.1:1/schema.json"}', "is not a JSON Schema"),
     "a slow pattern": ('{"pattern": "(?=a)b"}', "is not a JSON Schema"),
     "too large": (json.dumps({"description": "x" * 70_000}), "has more than 64 KiB"),

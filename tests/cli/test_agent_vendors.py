@@ -109,11 +109,34 @@ async def test_parallel_calls_that_all_have_the_number_0_run_once_each_for_one_r
     assert (code, out, effects, len(vendor.asked)) == (0, "Both.\n", ["peek one", "peek two"], 2), err
 
 
-async def test_a_call_that_is_cut_off_costs_one_request_and_names_the_option(tmp_path: Path) -> None:
-    vendor = Vendor(calls("a", "peek", '{"what":"lo', finish_reason="length"))
-    code, out, err, effects = await single(tmp_path, vendor)
+CUT_CALL = calls("a", "peek", '{"what":"lo', finish_reason="length")
+
+
+async def test_a_call_that_is_cut_off_where_the_person_set_the_room_costs_one_request_and_names_the_option(
+    tmp_path: Path,
+) -> None:
+    vendor = Vendor(CUT_CALL)
+    code, out, err, effects = await single(tmp_path, vendor, "--max-tokens", "300")
     assert (code, effects, len(vendor.asked)) == (1, [], 1), err
     assert "--max-tokens" in out
+
+
+async def test_a_call_that_is_cut_off_runs_once_when_it_is_whole(tmp_path: Path) -> None:
+    whole = calls("a", "peek", '{"what":"long"}', finish_reason="tool_calls")
+    vendor = Vendor(CUT_CALL, CUT_CALL, whole, says("Seen.", finish_reason="stop"))
+    code, out, err, effects = await single(tmp_path, vendor)
+    assert (code, out, effects) == (0, "Seen.\n", ["peek long"]), err
+    first, second, third, answer = (asked["max_tokens"] for asked in vendor.asked)
+    assert (first, second, answer) == (256, 1024, 256)
+    # A server that does not say how much context it has is taken to have 4,096.
+    assert 1024 < third < 4096
+
+
+async def test_a_long_answer_comes_in_several_steps_and_is_one_text(tmp_path: Path) -> None:
+    vendor = Vendor(says("One two thr", finish_reason="length"), says("three four.", finish_reason="stop"))
+    code, out, err, _ = await single(tmp_path, vendor)
+    assert (code, out) == (0, "One two three four.\n"), err
+    assert "cut off" not in err
 
 
 async def test_an_error_in_the_middle_is_said_in_the_servers_words(tmp_path: Path) -> None:

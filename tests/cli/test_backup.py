@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import text
 
+from gateway.adapters.storage.checking import verify_stored_log
 from gateway.adapters.storage.erasure_journal import JOURNAL
-from gateway.adapters.storage.inspection import verify_stored_log
 from gateway.adapters.storage.keys import SECRET
 from gateway.adapters.storage.mark import MARK
 from gateway.adapters.storage.sqlite import DATABASE, WAL, open_for_writing

@@ -30,6 +30,7 @@ def completer(tmp_path: Path) -> Completer:
     (workspace / "out").symlink_to(tmp_path)
     completer = Completer(workspace)
     completer.tools = ("read_file", "remove_file", "list_directory")
+    completer.models = ("Small model", "Stub (rules)", "remote:host:large")
     return completer
 
 
@@ -40,6 +41,10 @@ def completer(tmp_path: Path) -> Completer:
         ("/inspect re", "re", ["read_file", "remove_file"]),
         ("/call li", "li", ["list_directory"]),
         ("/call list_directory no", "no", []),
+        ("/model ", "", ["Small model", "Stub (rules)", "remote:host:large"]),
+        ("/model small m", "small m", ["Small model"]),
+        ("/model S", "S", ["Small model", "Stub (rules)"]),
+        ("/model no", "no", []),
         ("read no", "no", ["notes.md", "notes/"]),
         ("read notes/", "notes/", ["notes/todo.txt", "notes/two words.txt"]),
         ("read notes/tw", "notes/tw", ["`notes/two words.txt`"]),

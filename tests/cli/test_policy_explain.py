@@ -24,6 +24,13 @@ def test_an_imagined_call_is_told_with_its_rules_and_what_they_oblige_to() -> No
     assert "read.auto: Reading changes nothing, so it runs without asking" in told
 
 
+def test_a_tool_that_is_known_is_explained_as_what_it_is_and_another_is_said_to_be_unknown() -> None:
+    assert "a call of delete_file needs a passkey" in explain("delete_file")
+    assert "a call of delete_file runs by itself" in explain("delete_file", "--category", "read")
+    assert explain("delete_fil").startswith("note: no tool `delete_fil` is known here; taken for one that reads")
+    assert "note:" not in explain("delete_file")
+
+
 def test_what_would_change_the_answer_is_told_with_the_rule_that_does() -> None:
     told = explain("fetch", "--category", "network", "--host", "a.example")
     assert "asks a person first" in told

@@ -130,3 +130,10 @@ def test_what_a_call_had_said_is_shown_where_it_ends_without_a_result(monkeypatc
 )
 def test_a_row_is_broken_between_words_where_it_can_be(text: str, pieces: list[str]) -> None:
     assert list(within(text, 8, by_words=True)) == pieces
+
+
+def test_the_rows_of_a_long_result_are_broken_between_words() -> None:
+    paper = Paper()
+    Screen(paper, paper).excerpt(f"{'leaks ' * 15}chimney", 4, 8, "")
+    first, second = " ".join(["leaks"] * 12), f"{'leaks ' * 3}chimney"
+    assert paper.getvalue() == f"  │ {first}\n  │ {second}\n"

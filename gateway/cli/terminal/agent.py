@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gateway.adapters.inference.factory import TriedBackend
+from gateway.adapters.inference.factory import ChosenBackend, TriedBackend
 from gateway.adapters.inference.output_schema import OutputSchema
 from gateway.agent.copy import Copy
 from gateway.agent.dependencies import LoopDependencies
@@ -168,7 +168,16 @@ async def open_agent(
     runner = TurnRunner(dependencies, conversation_id, limits, messages)
     notices = NotificationReader(presence.connection, questions, runner, terminal.screen, display.progressed)
     notices.start()
-    commands = ConversationCommands(link, conversation_id, runner, model, terminal.screen, results, is_named=resumed is not None)
+    commands = ConversationCommands(
+        link,
+        conversation_id,
+        runner,
+        model,
+        terminal.screen,
+        results,
+        is_named=resumed is not None,
+        models=application.models if isinstance(application.models, ChosenBackend) else None,
+    )
     said = [message.content for message in messages if isinstance(message, UserMessage)]
     if resumed is not None:
         times = "once" if len(said) == 1 else f"{len(said)} times"

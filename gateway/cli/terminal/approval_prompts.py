@@ -7,6 +7,7 @@ challenges. For a step-up only the console's link is shown: a terminal cannot us
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
@@ -19,6 +20,7 @@ from gateway.core.errors import GatewayError
 from gateway.core.preview import Preview
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope
 from gateway.runtime.approvals import Approvals, CallObstacle, order_arguments, preview_call
+from gateway.runtime.approvals.slots import step_of
 from gateway.runtime.ports import Clock, ConsoleSession, Toolbox
 
 _NO: Final = frozenset({"", "n", "no"})
@@ -34,6 +36,9 @@ _CHOICES: Final = {GrantScope.ONCE: "y", GrantScope.TURN: "t(urn)", GrantScope.S
 
 _ARMED_AFTER: Final = 0.6
 """Seconds, as on the console: keys that were typed before the call appeared do not answer it."""
+
+_TOGETHER: Final = 0.6
+"""Seconds within which the questions of calls that were asked for together come."""
 
 _PAGE: Final = 24
 """Rows that are shown at once, as on the console: about what a terminal holds."""
@@ -75,11 +80,13 @@ class ApprovalPrompts:
         """The call of each approval that nobody is known to have given."""
         self._asking = asyncio.Lock()
         """Calls that follow one another ask at once; here each is read and answered before the next one is shown."""
+        self._in_line: dict[str, asyncio.Event] = {}
+        """For each call, set once its question stands in line."""
 
-    def requested(self, approval_id: str) -> None:
+    def requested(self, approval: Approval) -> None:
         """A call needs an approval."""
-        task = self._open[approval_id] = asyncio.ensure_future(self._put(approval_id))
-        task.add_done_callback(lambda _: self._open.pop(approval_id, None))
+        task = self._open[approval.id] = asyncio.ensure_future(self._put(approval))
+        task.add_done_callback(lambda _: self._open.pop(approval.id, None))
 
     def is_undecided(self, call_id: str) -> bool:
         """Whether the call was asked about, and nobody here has allowed it or heard that somebody did."""
@@ -105,9 +112,23 @@ class ApprovalPrompts:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _put(self, approval_id: str) -> None:
+    async def _put(self, approval: Approval) -> None:
+        await self._stand_in_line(approval)
         async with self._asking:
-            await self._put_alone(approval_id)
+            await self._put_alone(approval.id)
+
+    async def _stand_in_line(self, approval: Approval) -> None:
+        """Let the questions of calls that run before this one come first: those that are asked at once arrive in any order. One
+        that has not come by now asks nobody."""
+        place = approval.plan
+        if place is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_TOGETHER * (step_of(approval) - 1)):
+                    await self._line(place["after"]).wait()
+        self._line(approval.call_id).set()
+
+    def _line(self, call_id: object) -> asyncio.Event:
+        return self._in_line.setdefault(str(call_id), asyncio.Event())
 
     async def _put_alone(self, approval_id: str) -> None:
         try:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
+from gateway.adapters.inference.factory import ChosenBackend
 from gateway.agent.lane import ProposedCall
 from gateway.agent.ports import GatewayLink
 from gateway.agent.runner import TurnRunner
 from gateway.cli.terminal.images import UnusableImageFile, read_image, why_unseen
+from gateway.cli.terminal.model_names import find_models
 from gateway.cli.terminal.results import RecentResults
 from gateway.cli.terminal.screen import Screen
 from gateway.cli.terminal.slash import (
@@ -38,8 +41,15 @@ _TITLE: Final = 80
 
 def describe_model(model: Mapping[str, Any]) -> str:
     """One line about a `ModelInfo`."""
-    where = "on this machine" if model["local"] else "somebody else's server"
+    # `remote:HOST:NAME`: whose server it is nobody here knows, and it may well run on this machine.
+    server = str(model["id"]).removeprefix("remote:").removesuffix(f":{model['displayName']}")
+    where = "on this machine" if model["local"] else f"served by {server}"
     return f"{model['displayName']}, {where}, {model['contextTokens']:,} tokens of context"
+
+
+def local_time(instant: str) -> str:
+    """An instant of the wire as a clock on this machine's wall shows it: `2026-11-21 10:57`."""
+    return datetime.fromisoformat(instant).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 class ConversationCommands:
@@ -55,11 +65,13 @@ class ConversationCommands:
         results: RecentResults,
         *,
         is_named: bool,
+        models: ChosenBackend | None = None,
     ) -> None:
         self._link = link
         self._conversation_id = conversation_id
         self._runner = runner
         self.model = model
+        self._models = models
         """The one that answers."""
         self._screen = screen
         self._results = results
@@ -143,15 +155,39 @@ class ConversationCommands:
     async def _choose_model(self, name: str | None) -> None:
         models = (await self._link.call("session/describe", {}))["models"]
         if name is not None:
-            found = [each for each in models if name in (each["id"], each["displayName"])]
+            found = find_models(models, name)
+            if not found and (why := dict(await self._missing()).get(name)):
+                self._screen.say(f"`{name}` is not available: {why}")
+                return
             if not found:
                 self._screen.say(f"There is no model `{name}` here. `/model` shows which there are.")
                 return
-            self.model = found[0]
+            if len(found) > 1:
+                meant = ", ".join(f"`{each['displayName']}`" for each in found)
+                self._screen.say(f"Which one is meant with `{name}`: {meant}? Its id tells it from all others.")
+                return
+            models = await self._ready(models, found[0]["id"])
+            self.model = next((each for each in models if each["id"] == found[0]["id"]), found[0])
         for each in models:
             mark = "answers" if each["id"] == self.model["id"] else "       "
             self._screen.row(f"{mark}  {describe_model(each)}")
             self._screen.row(f"         {each['id']}")
+        for missing, why in await self._missing():
+            self._screen.row(f"not available  {missing}: {why}")
+
+    async def _missing(self) -> Sequence[tuple[str, str]]:
+        return () if self._models is None else await self._models.missing()
+
+    async def _ready(self, models: Sequence[Mapping[str, Any]], model_id: str) -> Sequence[Mapping[str, Any]]:
+        """The models as they are once the chosen one has been tried, if it had to be."""
+        if self._models is None:
+            return models
+        try:
+            await self._models.choose(model_id)
+        except GatewayError as error:
+            self._screen.say(f"! {error.message}")
+            return models
+        return (await self._link.call("session/describe", {}))["models"]
 
     async def tool_names(self) -> Sequence[str]:
         """Of the tools that there are now; none where that cannot be told."""
@@ -159,6 +195,15 @@ class ConversationCommands:
             return [tool["name"] for tool in await self._tools()]
         except GatewayError:
             return ()
+
+    async def model_names(self) -> Sequence[str]:
+        """Of the models that can be chosen, each by the shortest name that tells it from the others."""
+        try:
+            models = (await self._link.call("session/describe", {}))["models"]
+        except GatewayError:
+            return ()
+        titles = [each["displayName"] for each in models]
+        return [each["displayName"] if titles.count(each["displayName"]) == 1 else each["id"] for each in models]
 
     async def _tools(self) -> list[Mapping[str, Any]]:
         return (await self._described())[0]
@@ -186,10 +231,11 @@ class ConversationCommands:
         grants = (await self._link.call("grants/list", {}))["grants"]
         for grant in grants:
             pins = ", ".join(f"{name}: {show(value)}" for name, value in grant["pins"].items())
-            self._screen.row(f"{grant['tool']}({pins}): {grant['uses']} of {grant['maxUses']} uses, until {grant['expiresAt']}")
+            until = local_time(grant["expiresAt"])
+            self._screen.row(f"{grant['tool']}({pins}): {grant['uses']} of {grant['maxUses']} uses, until {until}")
         if not grants:
             self._screen.say("No permission holds for more than one call.")
 
     async def _show_conversations(self) -> None:
         for conversation in (await self._link.call("conversations/list", {}))["conversations"]:
-            self._screen.row(f"{conversation['id']}  {conversation['updatedAt']}  {conversation['title']}")
+            self._screen.row(f"{conversation['id']}  {local_time(conversation['updatedAt'])}  {conversation['title']}")

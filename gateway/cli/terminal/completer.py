@@ -1,4 +1,4 @@
-"""What the Tab key offers: commands, tools' names after those that take one, and files of the workspace in a sentence.
+"""What the Tab key offers: commands, names of tools or models after those that take one, files of the workspace in a sentence.
 
 A name with spaces is offered in quotes, as the loop reads it for one name.
 """
@@ -18,6 +18,7 @@ from gateway.core.effects import escape
 COMMANDS: Final = tuple(usage.split(" ")[0] for usage, _ in USAGES)
 
 _NAMING_TOOLS: Final = ("/inspect ", "/call ")
+_NAMING_MODEL: Final = "/model "
 _MOST_ENTRIES: Final = 2000
 """Of a folder that are looked at."""
 
@@ -27,14 +28,19 @@ _QUOTED: Final = re.compile(r"(?:\A|(?<=\s))(?P<quote>[`\"])(?P<path>(?:(?!(?P=q
 
 
 class Completer:
-    """Offers what may stand in place of the word before the cursor. `tools` may be set anew before each line."""
+    """Offers what may stand in place of the word before the cursor. `tools` and `models` may be set anew before each line."""
 
     def __init__(self, workspace: Path) -> None:
         self._workspace = Path(os.path.realpath(workspace))
         self.tools: Sequence[str] = ()
+        self.models: Sequence[str] = ()
 
     def offer(self, before: str) -> tuple[str, Sequence[str]]:
         """The word, and whole words that it may become, sorted; a folder's ends in a slash."""
+        if before.startswith(_NAMING_MODEL):
+            # A model's name may have spaces, and nothing stands behind it.
+            name = before.removeprefix(_NAMING_MODEL).lstrip()
+            return name, _beginning(name, self.models) or _beginning_in_any_case(name, self.models)
         if (opened := _QUOTED.search(before)) is not None:
             return opened[0], _in_quotes(self._paths(opened["path"]), opened["quote"])
         word = before.rsplit(None, 1)[-1] if before and not before[-1].isspace() else ""
@@ -63,6 +69,12 @@ class Completer:
 
 def _beginning(word: str, names: Sequence[str]) -> Sequence[str]:
     return sorted(name for name in names if name.startswith(word))
+
+
+def _beginning_in_any_case(word: str, names: Sequence[str]) -> Sequence[str]:
+    """None where the names themselves differ in that: what was typed would become shorter."""
+    found = sorted(name for name in names if name.casefold().startswith(word.casefold()))
+    return found if len({name[: len(word)] for name in found}) == 1 else ()
 
 
 def _in_quotes(paths: Iterable[str], quote: str) -> Sequence[str]:

@@ -83,6 +83,7 @@ class Dialogue:
         while True:
             if lines.is_terminal:
                 completer.tools = await self._agent.commands.tool_names()
+                completer.models = await self._agent.commands.model_names()
             line = await prompt.read()
             typed = TypedMessage("") if line is None else read_typed(line)
             if line is None or typed == PlainCommand("exit"):

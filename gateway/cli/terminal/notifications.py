@@ -71,7 +71,7 @@ class NotificationReader:
     def _take(self, notice: Notice) -> None:
         match notice:
             case ApprovalRequestedNotice(approval):
-                self._questions.requested(approval.id)
+                self._questions.requested(approval)
             case ApprovalResolvedNotice(approval_id, _, status, _):
                 self._questions.resolved(approval_id, status)
             case ApprovalChangedNotice(approval) if approval.answered:

@@ -19,6 +19,7 @@ import orjson
 from gateway.cli.terminal.editor import columns_of
 from gateway.cli.terminal.markdown import MarkdownStream
 from gateway.cli.terminal.styling import Tone, has_colours, paint, tones_of_diff
+from gateway.cli.terminal.wrapping import WordWrap
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
 
@@ -78,6 +79,7 @@ class Screen:
         self._pending = False
         self._is_mid_answer = False
         self._answer = MarkdownStream()
+        self._wrap = WordWrap("")
         self._paints_out = has_colours(out)
         self._paints_err = has_colours(err)
         self.fault: str | None = None
@@ -101,9 +103,9 @@ class Screen:
         self._take_progress_away()
         if not self._is_mid_answer:
             self._is_mid_answer = True
-            self._answer = MarkdownStream()
+            self._answer, self._wrap = MarkdownStream(), WordWrap(name)
             self._write(self._out, paint(name, Tone.STRONG) if self._paints_out else name)
-        self._write(self._out, self._answer.feed(visible(text)) if self._paints_out else visible(text))
+        self._write(self._out, self._wrapped(self._answer.feed(visible(text)) if self._paints_out else visible(text)))
 
     def answer_end(self, text: str = "") -> None:
         """The last piece. The sign that an answer was broken off stands by itself nowhere."""
@@ -168,9 +170,9 @@ class Screen:
         """The same of one line, which stays one, and is broken between words."""
         self._place(self._cut(text, margin, by_words=True), margin)
 
-    def cut(self, text: str, margin: str = MARGIN, tone: Tone = Tone.PLAIN) -> list[str]:
-        """What `row` would write, row by row of the terminal."""
-        return [f"{margin}{self._painted(piece, tone)}" for piece in self._cut(text, margin)]
+    def cut(self, text: str, margin: str = MARGIN, tone: Tone = Tone.PLAIN, *, by_words: bool = False) -> list[str]:
+        """What `block` would write of one line, row by row of the terminal; what `row` would, where it is broken `by_words`."""
+        return [f"{margin}{self._painted(piece, tone)}" for piece in self._cut(text, margin, by_words=by_words)]
 
     def put(self, rows: Iterable[str]) -> None:
         """Rows that `cut` gave."""
@@ -197,7 +199,7 @@ class Screen:
         is seen. A diff is shown as one."""
         lines = text.split("\n")
         tones = tones_of_diff(lines)
-        rows = [piece for line, tone in zip(lines, tones, strict=True) for piece in self.cut(line, MARGIN, tone)]
+        rows = [piece for line, tone in zip(lines, tones, strict=True) for piece in self.cut(line, MARGIN, tone, by_words=True)]
         more = len(rows) - head - tail
         if more <= 1:
             self.put(rows)
@@ -213,8 +215,12 @@ class Screen:
         """Go to the beginning of an empty row: end the answer that is being shown, take the progress line away."""
         if self._is_mid_answer:
             self._is_mid_answer = False
-            self._write(self._out, f"{self._answer.end()}\n")
+            self._write(self._out, f"{self._wrapped(self._answer.end())}{self._wrap.end()}\n")
         self._take_progress_away()
+
+    def _wrapped(self, text: str) -> str:
+        # One column is left free: some terminals go to the next row as soon as one is full.
+        return self._wrap.feed(text, _columns(self._out) - 1)
 
     def _take_progress_away(self) -> None:
         if self._pending:
