@@ -8,6 +8,7 @@ import { RECEIPT_LIMIT } from "../receipt.ts";
 import type { CheckedPart, Kept, Verdict } from "../verdict.ts";
 import { checkFile } from "../verify.ts";
 import { shown, shownJson, titleOf } from "./shown.ts";
+import { pageLanguage, say, sayFault, sayOf, translatePage } from "./words.ts";
 
 const STANDINGS: Readonly<Record<CheckedPart["standing"], string>> = {
   held: "✓ holds",
@@ -81,8 +82,8 @@ async function check(chosen: File): Promise<void> {
   result.hidden = true;
   working.hidden = false;
   bar.value = 0;
-  find("doing").textContent = `Checking ${shown(chosen.name)}`;
-  status.textContent = "Checking";
+  find("doing").textContent = sayOf("Checking {0}", shown(chosen.name));
+  status.textContent = say("Checking");
   let paused = performance.now();
   const progress: CheckProgress = async (done, size) => {
     if (performance.now() - paused < PIECE) return;
@@ -102,10 +103,10 @@ async function check(chosen: File): Promise<void> {
 }
 
 function describe(error: unknown): string {
-  if (error instanceof Malformed) return `The check could not be made: ${shown(error.message)}`;
-  return error instanceof DOMException && error.name === "NotReadableError"
-    ? "The file cannot be read: it was changed or taken away meanwhile. Choose it again"
-    : `The check could not be made: ${shown(String(error))}`;
+  if (error instanceof DOMException && error.name === "NotReadableError")
+    return say("The file cannot be read: it was changed or taken away meanwhile. Choose it again");
+  const why = error instanceof Malformed ? error.message : String(error);
+  return `${say("The check could not be made")}: ${shown(sayFault(why) ?? why)}`;
 }
 
 function tell(sound: boolean, text: string): void {
@@ -120,12 +121,15 @@ function tell(sound: boolean, text: string): void {
 
 async function show(chosen: File, verdict: Verdict): Promise<void> {
   const { kind, fault, parts } = verdict;
-  tell(fault === null, HEADINGS[kind][fault === null ? 0 : 1]);
+  tell(fault === null, say(HEADINGS[kind][fault === null ? 0 : 1]));
   if (fault !== null) {
     const place = find("fault");
-    place.textContent = `First wrong at ${shown(fault.place)}: ${shown(fault.detail)}`;
+    const said = faultText(fault.detail);
+    place.replaceChildren(`${sayOf("First wrong at {0}", shown(fault.place))}: `, said);
     place.hidden = false;
-    status.textContent += `. ${place.textContent}`;
+    // What is read out is in one language.
+    const isRead = pageLanguage === "en" || said.lang === "";
+    status.textContent += `. ${isRead ? place.textContent : sayOf("First wrong at {0}", shown(fault.place))}`;
   }
   find("parts").replaceChildren(...parts.map(row));
   find("facts").replaceChildren(...facts(verdict));
@@ -137,11 +141,11 @@ async function show(chosen: File, verdict: Verdict): Promise<void> {
 function row({ title, standing, detail }: CheckedPart): HTMLElement {
   const line = element("li", "");
   line.dataset.standing = standing;
-  const mark = element("span", STANDINGS[standing]);
+  const mark = element("span", say(STANDINGS[standing]));
   mark.className = "standing";
-  line.append(mark, element("span", title));
+  line.append(mark, element("span", say(title)));
   if (detail !== "") {
-    const note = element("span", shown(detail));
+    const note = standing === "failed" ? faultText(detail) : element("span", shown(say(detail)));
     note.className = "note";
     line.append(note);
   }
@@ -151,7 +155,7 @@ function row({ title, standing, detail }: CheckedPart): HTMLElement {
 function facts({ key, size, root, signatures, withheld, erased, anchors, anchored }: Verdict): readonly HTMLElement[] {
   const told: readonly (readonly [string, string])[] = [
     ["Key that signed the checkpoint", key],
-    ["Records that the checkpoint covers", size === 0 ? "" : size.toLocaleString("en")],
+    ["Records that the checkpoint covers", size === 0 ? "" : size.toLocaleString(pageLanguage)],
     ["Root of the tree", root],
     ["Passkeys' signatures that hold", String(signatures)],
     ["Payloads that were erased, as the log says", erased === 0 ? "" : String(erased)],
@@ -161,7 +165,7 @@ function facts({ key, size, root, signatures, withheld, erased, anchors, anchore
   ];
   return told
     .filter(([, value]) => value !== "")
-    .flatMap(([name, value]) => [element("dt", name), element("dd", shown(value))]);
+    .flatMap(([name, value]) => [element("dt", say(name)), element("dd", shown(say(value)))]);
 }
 
 /** What a receipt that holds says, record by record. */
@@ -174,7 +178,15 @@ async function list(chosen: File): Promise<readonly HTMLElement[]> {
     item.append(title, element("pre", shownJson({ record: body ?? null, payload: payload ?? null })));
     return item;
   });
-  return [element("h3", "What it says"), ...items];
+  return [element("h3", say("What it says")), ...items];
+}
+
+/** What is wrong: in the page's language, else in the words of the check. */
+function faultText(detail: string): HTMLElement {
+  const said = sayFault(detail);
+  const made = element("span", shown(said ?? detail));
+  if (said === null) made.lang = "en";
+  return made;
 }
 
 function element(name: string, text: string): HTMLElement {
@@ -182,6 +194,15 @@ function element(name: string, text: string): HTMLElement {
   made.textContent = text;
   return made;
 }
+
+translatePage();
+// Nothing is kept: the choice is the end of the address.
+const other = find("language");
+if (pageLanguage === "de") [other.lang, other.textContent] = ["en", "English"];
+other.addEventListener("click", () => {
+  location.hash = other.lang;
+});
+window.addEventListener("hashchange", () => location.reload());
 
 file.addEventListener("change", () => {
   const [chosen] = file.files ?? [];
@@ -193,7 +214,7 @@ file.addEventListener("change", () => {
 find("stop").addEventListener("click", () => {
   current++;
   working.hidden = true;
-  status.textContent = "Stopped";
+  status.textContent = say("Stopped");
   file.focus();
 });
 

@@ -2,9 +2,11 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import canonicalize from "canonicalize";
 import { describe, expect, test } from "vitest";
+import faults from "../../../src/language/de/verifier-faults.json" with { type: "json" };
 import { RECORDED_EVENTS } from "../../../src/verifier/events.ts";
 import type { Kept } from "../../../src/verifier/verdict.ts";
 import { checkFile } from "../../../src/verifier/verify.ts";
+import { wordingFrom } from "../../../src/verifier/wording.ts";
 
 /** What tests/audit_vectors.py wrote: receipts and a log of a running gateway, changes to them, and what its own verifier found. */
 const folder = fileURLToPath(new URL("../../../../tests/vectors/audit/", import.meta.url));
@@ -22,6 +24,8 @@ interface Change {
   /** Where the sentence is the same too. */
   readonly detail?: string | null;
 }
+
+const german = wordingFrom(faults);
 
 const files = new Map<string, Raw>();
 
@@ -108,6 +112,7 @@ describe("the page's verifier and the gateway's", () => {
   test("name the same place in every changed receipt and log", { timeout: 300_000 }, async () => {
     expect(changes.length).toBeGreaterThan(1000);
     const different: unknown[] = [];
+    const untold = new Set<string>();
     for (const [number, change] of changes.entries()) {
       const raw = change.steps.reduce<Raw>(take, read(change.file));
       const verdict = await checkFile(new Blob([raw as Uint8Array<ArrayBuffer>]), {
@@ -116,11 +121,13 @@ describe("the page's verifier and the gateway's", () => {
         everySignature: change.every,
       });
       const { place = null, detail = null } = verdict.fault ?? {};
+      if (detail !== null && german(detail) === detail) untold.add(detail.replaceAll(/`[^`]*`|\d+/g, "…"));
       if (place !== change.place || detail !== (change.detail === undefined ? detail : change.detail)) {
         const steps = JSON.stringify(change.steps).slice(0, 300);
         different.push({ number, steps, expected: [change.place, change.detail], found: verdict.fault });
       }
     }
     expect(different).toEqual([]);
+    expect([...untold], "faults without a German sentence").toEqual([]);
   });
 });

@@ -1,0 +1,114 @@
+// @vitest-environment jsdom
+import { readdirSync, readFileSync } from "node:fs";
+import { afterEach, expect, test, vi } from "vitest";
+import german from "../../../src/language/de/verifier.json" with { type: "json" };
+import faults from "../../../src/language/de/verifier-faults.json" with { type: "json" };
+
+const root = `${import.meta.dirname}/../../../`;
+const page = readFileSync(`${root}verifier/index.html`, "utf8");
+const sources = readdirSync(`${root}src/verifier`, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".ts"))
+  .map((name) => readFileSync(`${root}src/verifier/${name}`, "utf8"))
+  .join("\n");
+
+/** The other language has its own name. */
+const SAME = new Set(["Deutsch"]);
+
+afterEach(() => {
+  vi.resetModules();
+  location.hash = "";
+  // The other files draw into the same document.
+  document.body.replaceChildren();
+  document.title = "";
+  document.documentElement.lang = "";
+});
+
+async function wordsIn(language: string) {
+  vi.resetModules();
+  location.hash = `#${language}`;
+  return await import("../../../src/verifier/page/words.ts");
+}
+
+function textsOf(html: Document): string[] {
+  const walker = html.createTreeWalker(html.body, NodeFilter.SHOW_TEXT);
+  const found: string[] = [];
+  while (walker.nextNode()) {
+    const parent = walker.currentNode.parentElement;
+    if (parent?.closest("code, noscript, script") === null)
+      found.push((walker.currentNode.textContent ?? "").replaceAll(/\s+/g, " ").trim());
+  }
+  return found.filter((text) => text !== "" && !SAME.has(text));
+}
+
+test("every word of the page has a German one, and reads so", async () => {
+  const html = new DOMParser().parseFromString(page, "text/html");
+  const texts = textsOf(html);
+  expect(texts.filter((text) => !Object.hasOwn(german, text))).toEqual([]);
+  document.body.replaceChildren(...html.body.children);
+  document.title = html.title;
+  (await wordsIn("de")).translatePage();
+  expect(document.title).toBe("Einen Beleg oder ein Protokoll prüfen");
+  expect(document.documentElement.lang).toBe("de");
+  const unchanged = texts.filter((text) => german[text as keyof typeof german] !== text);
+  expect(textsOf(document).filter((text) => unchanged.includes(text))).toEqual([]);
+});
+
+test("what the check says of a file is German, with its values, and a key or an id stays", async () => {
+  const { say, sayOf } = await wordsIn("de");
+  expect(say("3 records under 2 checkpoints; the one you gave among them")).toBe(
+    "3 Einträge unter 2 Prüfpunkten; darunter der, den Sie angegeben haben",
+  );
+  expect(say("Over 57 records; the one you gave")).toBe("Über 57 Einträge; der, den Sie angegeben haben");
+  expect(say("log.example; taken from the receipt")).toBe("log.example; aus dem Beleg");
+  expect(say("4 calls, 2 run; 1 under way")).toBe("4 Aufrufe, 2 davon gelaufen; 1 unterwegs");
+  expect(
+    say("The cosigner w signed the log's first 3 records at 2026-01-02T03:04:05Z; with the key that you gave"),
+  ).toBe(
+    "Der Mitzeichner w unterschrieb die ersten 3 Einträge des Protokolls, 2026-01-02T03:04:05Z; mit dem Schlüssel, den Sie angegeben haben",
+  );
+  expect(sayOf("Checking {0}", "$& <b>")).toBe("$& <b> wird geprüft");
+  expect(say("log+0123abcd+Zm9v")).toBe("log+0123abcd+Zm9v");
+  const english = await wordsIn("en");
+  expect(english.say("It has closed")).toBe("It has closed");
+});
+
+test("what is wrong with a file is German, with the reason that it gives, and English where no catalogue has it", async () => {
+  const { sayFault } = await wordsIn("de");
+  expect(sayFault("record 7 was changed")).toBe("Eintrag 7 wurde geändert");
+  expect(sayFault("call `c1` is not what approval `a1` showed")).toBe(
+    "der Aufruf `c1` ist nicht das, was die Freigabe `a1` zeigte",
+  );
+  expect(sayFault("the checkpoint proves nothing: its signature does not verify")).toBe(
+    "der Prüfpunkt beweist nichts: seine Unterschrift stimmt nicht",
+  );
+  expect(sayFault("a fault of tomorrow")).toBeNull();
+  expect((await wordsIn("en")).sayFault("record 7 was changed")).toBeNull();
+});
+
+test("what the check finds wrong has a German text, and none is left of what it no longer finds", () => {
+  const found = [...sources.matchAll(/new Malformed\(\s*"([^"]+)"/g)].map(([, text]) => text ?? "");
+  expect(found.length).toBeGreaterThan(50);
+  expect(found.filter((text) => !Object.hasOwn(faults, text) && !/^(?:its )?`\w+` is no /.test(text))).toEqual([]);
+  const gone = Object.keys(faults).filter(
+    (english) => !(english.match(/[A-Za-z']+/g) ?? []).every((word) => sources.includes(word)),
+  );
+  expect(gone).toEqual([]);
+});
+
+test("what the check and its page can say has a German text, and none is left of what they no longer say", () => {
+  const quoted = [...sources.matchAll(/(?:say|sayOf)\(\s*"([^"]+)"|hold\(\s*"[a-z]+",\s*"([^"]+)"/g)].map(
+    ([, said, held]) => said ?? held,
+  );
+  expect(quoted.length).toBeGreaterThan(8);
+  const titles = [...sources.matchAll(/TITLES = \{([^}]*)\}/g)].flatMap(([, body = ""]) =>
+    [...body.matchAll(/"([^"]+)"/g)].map(([, text]) => text),
+  );
+  expect(titles.length).toBeGreaterThan(15);
+  expect([...quoted, ...titles].filter((text) => !Object.hasOwn(german, text ?? ""))).toEqual([]);
+  const said = `${page.replaceAll(/\s+/g, " ")}\n${sources}`;
+  // Numbers and the forms that go with them are put in where something is said, so it is known by its words.
+  const gone = Object.keys(german).filter(
+    (english) => !(english.match(/[A-Za-z']+/g) ?? []).every((word) => said.includes(word.replace(/s$/, ""))),
+  );
+  expect(gone).toEqual([]);
+});
