@@ -1,4 +1,4 @@
-import loop from "./loop.json" with { type: "json" };
+import loop from "../../../../loop/copy.de.json" with { type: "json" };
 
 /** What the agent loop says by itself, each sentence by where `loop/copy.json` or `prompts.json` has the English one. */
 export default Object.fromEntries([

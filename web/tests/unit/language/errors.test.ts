@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, expect, test, vi } from "vitest";
 import calls from "../../../src/language/de/calls.ts";
+import effects from "../../../src/language/de/effects.ts";
 import errors from "../../../src/language/de/errors.ts";
 
 /** What the gateway itself says that it can give, so that neither side can grow a word that the other has not. */
@@ -16,7 +17,10 @@ beforeEach(() => {
 
 /** The modules as a page has them whose language is German. */
 function speakGerman(): void {
-  vi.doMock("../../../src/language/language.ts", () => ({ language: "de", catalogue: { ...errors, ...calls } }));
+  vi.doMock("../../../src/language/language.ts", () => ({
+    language: "de",
+    catalogue: { ...errors, ...calls, ...effects },
+  }));
 }
 
 test("every word of an error of the gateway has a German sentence, and none is left of a word that is gone", () => {
@@ -78,26 +82,39 @@ test("why a call gave nothing is said in the page's language", async () => {
       result: { outcome, reason, error, content: "", trust: "trusted", truncated: false },
     } as never);
   expect(closed("ok")).toBeNull();
-  expect(closed("timedOut", "approvalExpired")).toEqual({
-    text: "Niemand hat `note` rechtzeitig freigegeben, darum lief es nicht.",
+  expect(closed("timedOut", "toolTimeout")).toEqual({
+    text: "`note` dauerte zu lange und wurde angehalten. Ein Teil der Arbeit kann getan sein.",
   });
   expect(closed("executionError", "toolError", "the disk is full")).toEqual({
     text: "`note` ist gescheitert: the disk is full.",
+  });
+  expect(closed("executionError", "toolError", "there is no notes/x.txt")).toEqual({
+    text: "`note` ist gescheitert: notes/x.txt gibt es nicht.",
   });
   expect(closed("unknownTool")).toEqual({ text: "Ein Werkzeug namens `note` gibt es hier nicht." });
   vi.doUnmock("../../../src/language/language.ts");
   vi.resetModules();
   const english = await import("../../../src/features/shell/log/call-labels.ts");
   const card = { call: { id: "call_1", name: "note", arguments: {} }, turnId: "trn_1", phase: "closed" } as const;
-  const result = {
-    outcome: "deniedByUser",
-    reason: "denied",
-    content: "",
-    trust: "trusted",
-    truncated: false,
-  } as const;
-  expect(english.explainFailedCall({ ...card, result })).toEqual({
-    text: "You said no, so `note` did not run.",
-    lang: "en",
-  });
+  const result = { outcome: "cancelled", content: "", trust: "trusted", truncated: false } as const;
+  expect(english.explainFailedCall({ ...card, result })).toEqual({ text: "`note` was cancelled.", lang: "en" });
 });
+
+test.each([
+  ["turned down", "deniedByUser", "denied"],
+  ["let expire", "timedOut", "approvalExpired"],
+] as const)(
+  "a call that the person %s has its state, and no sentence: the answer says it once",
+  async (_, outcome, reason) => {
+    const { explainFailedCall } = await import("../../../src/features/shell/log/call-labels.ts");
+    const result = {
+      outcome,
+      reason,
+      content: "",
+      trust: "trusted",
+      truncated: false,
+    } as const;
+    const call = { id: "call_1", name: "note", arguments: {} };
+    expect(explainFailedCall({ call, turnId: "trn_1", phase: "closed", result })).toBeNull();
+  },
+);

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import german from "../../../../loop/copy.de.json" with { type: "json" };
 import words from "../../../../loop/copy.json" with { type: "json" };
 import prompts from "../../../../loop/prompts.json" with { type: "json" };
-import { translator } from "../../../src/features/shell/log/own-words.ts";
-import german from "../../../src/language/de/loop.json" with { type: "json" };
+import { translator } from "../../../src/agent/german-words.ts";
 import catalogue from "../../../src/language/de/loop.ts";
 
 type Texts = { readonly [name: string]: string | Texts };
@@ -68,7 +68,7 @@ test("every sentence of the loop has a German one with the same blanks, and none
 
 test("every sentence is read in German with what stands in its blanks", () => {
   const parts = new Set([
-    ...["line", "row", "entry", "file", "folder"].flatMap((noun) => [`says.${noun}One`, `says.${noun}Many`]),
+    ...["line", "word", "row", "entry", "file", "folder"].flatMap((noun) => [`says.${noun}One`, `says.${noun}Many`]),
     ...["workspace", "totalsLeftOut", "unheard", "importedTurn"].map((name) => `says.${name}`),
   ]);
   const sample = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, name: string) => SAMPLES[name] ?? `some ${name}`);
