@@ -77,7 +77,14 @@ describe("the page of one approval", () => {
     await open(question);
     const signed = (await screen.findByText("Everything that is signed")).closest("details");
     expect(signed?.open).toBe(false);
-    expect(signed?.textContent).toContain('"nonce":"n0nce"');
+    // Member by member in words first, and the bytes one click deeper.
+    expect(within(signed as HTMLElement).getByText("Digest of the policy")).toBeDefined();
+    expect(within(signed as HTMLElement).getAllByText("n0nce")).toHaveLength(1);
+    const raw = within(signed as HTMLElement)
+      .getByText("The same, byte for byte")
+      .closest("details");
+    expect(raw?.open).toBe(false);
+    expect(raw?.textContent).toContain('"nonce":"n0nce"');
     expect(signed?.querySelector("code")?.textContent).toBe(question.approval.statementDigest);
     expect(signed?.textContent).toContain("the same as the gateway's");
   });

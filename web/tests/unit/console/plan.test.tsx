@@ -99,6 +99,24 @@ describe("the page of a plan", () => {
     await waitFor(() => expect(gateway.asked("approvals/decide-plan")).toEqual([{ parts }]));
   });
 
+  test("says whose wish it was, and is gone through by keyboard", async () => {
+    const questions = [step(1), step(2)].map((each) => ({
+      ...each,
+      background: { request: "do both things", title: "Things" },
+    }));
+    await open(questions);
+    expect(screen.getByText("do both things")).toBeTruthy();
+    expect(screen.getByRole("link", { name: "Things" })).toBeTruthy();
+    await userEvent.keyboard("a");
+    expect(document.activeElement).toBe(approve());
+    for (const number of [1, 2]) {
+      await userEvent.keyboard("d");
+      expect(document.activeElement?.textContent).toBe(`Deny step ${number}`);
+    }
+    await userEvent.keyboard("j");
+    expect(screen.getByText("do both things")).toBeTruthy();
+  });
+
   test("has the passkey sign the list of the digests that this browser computed", async () => {
     const questions = [step(1), step(2, "stepUp")];
     await open(questions);
@@ -132,9 +150,19 @@ describe("the page of a plan", () => {
 });
 
 test("the list of approvals has a plan as one thing", async () => {
-  gateway.questions = [step(2), step(1)];
+  gateway.questions = [step(2, "stepUp"), step(1)];
   openConsole(gateway, "/approvals");
   const cards = await screen.findAllByRole("link", { name: /^Review/u });
   expect(cards.length).toBe(1);
   expect(screen.getByText("2 steps")).not.toBeNull();
+  // It takes what its gravest step takes.
+  expect(screen.getByText("needs your passkey")).toBeTruthy();
+});
+
+test("what waits is listed at home in the order in which it runs", async () => {
+  gateway.questions = [step(3), step(1), step(2)];
+  openConsole(gateway, "/");
+  await screen.findByRole("link", { name: "Do thing 1" });
+  const named = screen.getAllByRole("link", { name: /^Do thing/u }).map(({ textContent }) => textContent);
+  expect(named).toEqual(["Do thing 1", "Do thing 2", "Do thing 3"]);
 });

@@ -3,13 +3,12 @@ import { rich } from "../../../language/rich.ts";
 import { t } from "../../../language/t.ts";
 import type { ApprovalQuestion } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
+import { callSentence } from "../../../ui/call-sentence.ts";
 import { classes } from "../../../ui/classes.ts";
 import { RuleSentence } from "../../../ui/RuleSentence.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
-import { ExactTime } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
-import { CutTitle } from "../CutTitle.tsx";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
@@ -20,11 +19,11 @@ import { ArgumentPages } from "./ArgumentPages.tsx";
 import { CopiedTextView } from "./CopiedText.tsx";
 import { Decision } from "./Decision.tsx";
 import { needsPasskey, STATUS_LABELS, STATUS_TONES } from "./labels.ts";
+import { Origin } from "./Origin.tsx";
 import { PlanReview } from "./PlanReview.tsx";
 import { PreviewView } from "./PreviewView.tsx";
 import { openParts } from "./plan.ts";
 import { useApprovals, useQuestion } from "./queries.ts";
-import { RequestQuote } from "./RequestQuote.tsx";
 import { SignedStatement } from "./SignedStatement.tsx";
 import { useInspection } from "./use-inspection.ts";
 import { useReading } from "./use-reading.ts";
@@ -98,7 +97,7 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
           <ul className={styles.list}>
             {approval.effects.map((effect) => (
               <li key={effect}>
-                <VisibleText text={effect} prose />
+                <VisibleText text={callSentence(effect)} prose />
               </li>
             ))}
           </ul>
@@ -135,7 +134,8 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
 }
 
 /** What it is, whose wish it was and what it takes, coloured by what is at stake. */
-function Head({ question: { approval, background } }: { readonly question: ApprovalQuestion }) {
+function Head({ question }: { readonly question: ApprovalQuestion }) {
+  const { approval } = question;
   const pending = approval.status === "pending";
   const stakes = !pending ? undefined : needsPasskey(approval) ? styles.grave : styles.waits;
   return (
@@ -145,22 +145,9 @@ function Head({ question: { approval, background } }: { readonly question: Appro
         {pending && needsPasskey(approval) && <Tag tone="danger">{t`needs your passkey`}</Tag>}
       </div>
       <PageHeading>
-        <VisibleText text={approval.summary} prose />
+        <VisibleText text={callSentence(approval.summary)} prose />
       </PageHeading>
-      {background?.request !== undefined && <RequestQuote request={background.request} />}
-      <p className={styles.origin}>
-        {t`Asked for`}{" "}
-        {approval.requester !== undefined && <>{rich`by ${<VisibleText text={approval.requester} prose />}`} </>}
-        {t`in the conversation`}{" "}
-        {background?.title === undefined ? (
-          <code>{approval.conversationId}</code>
-        ) : (
-          <Link href={paths.auditOf(approval.conversationId)}>
-            <CutTitle title={background.title} />
-          </Link>
-        )}
-        , <ExactTime at={approval.requestedAt} />
-      </p>
+      <Origin question={question} />
     </header>
   );
 }

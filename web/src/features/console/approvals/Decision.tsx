@@ -6,9 +6,10 @@ import { t } from "../../../language/t.ts";
 import type { Approval, ApprovalDecided, ApprovalQuestion, GrantScope, Pattern } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
-import { Countdown } from "../../../ui/Countdown.tsx";
+import { Countdown, SHORT } from "../../../ui/Countdown.tsx";
 import { classes } from "../../../ui/classes.ts";
 import { useSecond } from "../../../ui/clock.ts";
+import { spokenDuration } from "../../../ui/durations.ts";
 import { useAnnounce } from "../../../ui/LiveRegion.tsx";
 import { explain } from "../errors.ts";
 import { refetchGrants } from "../grants/queries.ts";
@@ -26,7 +27,7 @@ import styles from "./Decision.module.css";
 import { approve, approveAlone, ChangedMeanwhile, deny } from "./decide.ts";
 import { describeGiven, needsPasskey } from "./labels.ts";
 import { isOwnWindow } from "./own-window.ts";
-import { storeApproval, useRefetchQuestion, useWaiting } from "./queries.ts";
+import { answerTo, storeApproval, useRefetchQuestion, useWaiting } from "./queries.ts";
 import { CoverageText, ScopeChoice } from "./ScopeChoice.tsx";
 
 interface DecisionProps {
@@ -134,6 +135,7 @@ function PendingDecision({ question, inspection, unread, handlers }: PendingDeci
   );
   const denying = useAnswer(approval.id, handlers, () => deny(client, approval.id));
   const part = usePart(question);
+  useLastCall(approval);
   const principal = part.actsAloneAs;
   const actingAlone = useAnswer(
     approval.id,
@@ -265,6 +267,7 @@ function useAnswer<Given = void>(
   const announce = useAnnounce();
   const refetchQuestion = useRefetchQuestion(approvalId);
   return useMutation({
+    mutationKey: answerTo(approvalId),
     mutationFn: give,
     onMutate: () => onFailure(null),
     onError: (error) => {
@@ -278,6 +281,16 @@ function useAnswer<Given = void>(
       if (answer.grant !== undefined) void refetchGrants(cache);
     },
   });
+}
+
+/** Says once to people who do not see the clock that it is running out. */
+function useLastCall({ expiresAt }: Approval): void {
+  const announce = useAnnounce();
+  const left = Date.parse(expiresAt) - useSecond();
+  const isShort = left > 0 && left <= SHORT;
+  useEffect(() => {
+    if (isShort) announce(t`This expires in ${spokenDuration(SHORT)}.`);
+  }, [isShort, announce]);
 }
 
 /** True when the approval has expired by this device's clock. The gateway decides; it is asked until it has said so. */

@@ -30,7 +30,9 @@ export function DecisionRecord({ question }: { readonly question: ApprovalQuesti
       value: (
         <span className="row">
           <Tag tone={ENDING_TONES[endingOf(call.outcome)]}>{wordOf(call.outcome)}</Tag>
-          {call.durationMs !== undefined && <span className="note">{t`${call.durationMs} ms`}</span>}
+          {approval.status === "approved" && call.durationMs !== undefined && (
+            <span className="note">{t`${call.durationMs} ms`}</span>
+          )}
           <Link href={paths.auditCall(call.position)}>{t`Its record`}</Link>
         </span>
       ),

@@ -8,6 +8,7 @@ import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
 import { Countdown } from "../../../ui/Countdown.tsx";
+import { callSentence } from "../../../ui/call-sentence.ts";
 import { Dialog } from "../../../ui/Dialog.tsx";
 import { EmptyState } from "../../../ui/EmptyState.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
@@ -40,7 +41,7 @@ export function Inbox() {
   return (
     <>
       <PageHeading
-        lead={t`Calls that the agent proposed and that run only if you approve them. Each is decided separately.`}
+        lead={t`Calls that the agent proposed and that run only if you approve them. The steps of one plan are on one page.`}
       >
         {t`Approvals`}
       </PageHeading>
@@ -99,19 +100,21 @@ interface WaitingCardProps {
 }
 
 function WaitingCard({ approval, later = [] }: WaitingCardProps) {
+  // What the whole takes is what its gravest step takes.
+  const gravest = [approval, ...later].find(needsPasskey) ?? approval;
   return (
-    <Card as="li" tone={approval.kind === "stepUp" ? "danger" : "waiting"}>
+    <Card as="li" tone={gravest.kind === "stepUp" ? "danger" : "waiting"}>
       <div className={styles.summary}>
-        <VisibleText text={approval.summary} prose />
+        <VisibleText text={callSentence(approval.summary)} prose />
       </div>
       {later.map((each) => (
         <div key={each.id} className={styles.summary}>
-          {rich`then ${<VisibleText text={each.summary} prose />}`}
+          {rich`then ${<VisibleText text={callSentence(each.summary)} prose />}`}
         </div>
       ))}
       <div className="row">
         <Tag>{later.length === 0 ? approval.tool : t`${later.length + 1} steps`}</Tag>
-        <Wants approval={approval} />
+        <Wants approval={gravest} />
         <Countdown until={approval.expiresAt} label={t`Expires in`} />
         <span className="note">{rich`asked ${<TimeAgo at={approval.requestedAt} />}`}</span>
       </div>
@@ -148,7 +151,7 @@ function DecidedRow({ approval }: { readonly approval: Approval }) {
   return (
     <li className={styles.row}>
       <Link className={styles.link} data-row href={paths.approval(approval.id)}>
-        <VisibleText text={approval.summary} prose />
+        <VisibleText text={callSentence(approval.summary)} prose />
       </Link>
       <span className="row">
         <Tag tone={STATUS_TONES[approval.status]}>{STATUS_LABELS[approval.status]}</Tag>

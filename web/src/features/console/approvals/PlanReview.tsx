@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { Link } from "wouter";
+import { Link, useLocation } from "wouter";
 import { t } from "../../../language/t.ts";
 import type { Approval, PlanPartView } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
@@ -13,6 +13,7 @@ import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
 import { useAsk, useSession } from "../session.tsx";
+import { step, useShortcuts } from "../shortcuts.ts";
 import styles from "./ApprovalReview.module.css";
 import { useActivated } from "./activation-delay.ts";
 import { approvePlan } from "./approve-plan.ts";
@@ -20,8 +21,16 @@ import type { Inspection } from "./challenge.ts";
 import decision from "./Decision.module.css";
 import { deny } from "./decide.ts";
 import { needsPasskey } from "./labels.ts";
-import { PlanStep } from "./PlanStep.tsx";
-import { storeApproval } from "./queries.ts";
+import { Origin } from "./Origin.tsx";
+import { DENIES, PlanStep } from "./PlanStep.tsx";
+import { storeApproval, useWaiting } from "./queries.ts";
+
+/** What waits behind the steps of a plan, and what before them. */
+function useOthers(ids: readonly string[]): readonly [next: string | undefined, last: string | undefined] {
+  const { mine } = useWaiting();
+  const places = mine.flatMap(({ id }, place) => (ids.includes(id) ? [place] : []));
+  return [mine[(places.at(-1) ?? -1) + 1]?.id, mine[(places[0] ?? 0) - 1]?.id];
+}
 
 /** What is known of a step on screen: what this browser computed about it, once all of it was in sight. */
 type Seen = ReadonlyMap<string, Inspection>;
@@ -94,6 +103,17 @@ function Steps({ parts }: { readonly parts: readonly PlanPartView[] }) {
   const until = covered.map(({ approval }) => approval.expiresAt).sort()[0];
   const passkey = covered.some(({ approval }) => needsPasskey(approval));
   const list = useRef<HTMLOListElement>(null);
+  const yes = useRef<HTMLButtonElement>(null);
+  const [next, last] = useOthers(parts.map(({ question }) => question.approval.id));
+  const [, navigate] = useLocation();
+  const go = (to: string | undefined) => to !== undefined && navigate(paths.approval(to));
+  useShortcuts({
+    a: () => yes.current?.focus(),
+    // Each time that of a further step.
+    d: () => step(DENIES, 1),
+    j: () => go(next),
+    k: () => go(last),
+  });
   useEffect(() => {
     // The pressed button is gone with its step; whoever works by keyboard goes on among the steps that are left.
     if (denying.isSuccess && document.activeElement === document.body) list.current?.focus();
@@ -108,6 +128,7 @@ function Steps({ parts }: { readonly parts: readonly PlanPartView[] }) {
       >
         {t`${parts.length} steps wait for your approval`}
       </PageHeading>
+      {parts[0] !== undefined && <Origin question={parts[0].question} />}
       <ol ref={list} className={styles.steps} tabIndex={-1} aria-label={t`Steps`}>
         {parts.map(({ question, covered: mine }) => (
           <PlanStep
@@ -128,6 +149,7 @@ function Steps({ parts }: { readonly parts: readonly PlanPartView[] }) {
           </Banner>
         )}
         <Button
+          ref={yes}
           variant="primary"
           wide
           busy={approving.isPending}

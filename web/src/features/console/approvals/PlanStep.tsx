@@ -4,6 +4,7 @@ import { t } from "../../../language/t.ts";
 import type { ApprovalQuestion } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
+import { callSentence } from "../../../ui/call-sentence.ts";
 import { RuleSentence } from "../../../ui/RuleSentence.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
@@ -18,6 +19,9 @@ import { planStepOf } from "./plan.ts";
 import { SignedStatement } from "./SignedStatement.tsx";
 import { useInspection } from "./use-inspection.ts";
 import { useReading } from "./use-reading.ts";
+
+/** The buttons that `d` goes to, one of each step. */
+export const DENIES = "data-denies";
 
 interface PlanStepProps {
   readonly question: ApprovalQuestion;
@@ -55,7 +59,7 @@ export function PlanStep({ question, covered, onSeen, onDeny, denying, disabled 
         {!covered && <Tag tone="waiting">{t`waits for somebody else`}</Tag>}
       </div>
       <h2 id={title}>
-        <VisibleText text={approval.summary} prose />
+        <VisibleText text={callSentence(approval.summary)} prose />
       </h2>
       {question.copied !== undefined && <CopiedTextView copied={question.copied} />}
       {preview !== undefined && <PreviewView preview={preview} />}
@@ -68,7 +72,7 @@ export function PlanStep({ question, covered, onSeen, onDeny, denying, disabled 
       <ul className={styles.list}>
         {approval.effects.map((effect) => (
           <li key={effect}>
-            <VisibleText text={effect} prose />
+            <VisibleText text={callSentence(effect)} prose />
           </li>
         ))}
         {approval.because.map((rule) => (
@@ -90,6 +94,7 @@ export function PlanStep({ question, covered, onSeen, onDeny, denying, disabled 
       <SignedStatement question={question} inspection={inspection} />
       <div>
         <Button
+          {...{ [DENIES]: true }}
           variant="danger"
           size="small"
           busy={denying}

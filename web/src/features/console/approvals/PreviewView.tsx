@@ -1,6 +1,7 @@
 import { t } from "../../../language/t.ts";
 import type { ApprovalQuestion } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
+import { callSentence } from "../../../ui/call-sentence.ts";
 import { classes } from "../../../ui/classes.ts";
 import { byteCount } from "../../../ui/durations.ts";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
@@ -14,7 +15,7 @@ export function PreviewView({ preview }: { readonly preview: Preview }) {
     return (
       <Banner tone="danger" title={t`This could not work any more`}>
         <p>
-          <VisibleText text={preview.obstacle ?? ""} prose />
+          <VisibleText text={callSentence(preview.obstacle ?? "")} prose />
         </p>
       </Banner>
     );
@@ -44,7 +45,7 @@ export function PreviewView({ preview }: { readonly preview: Preview }) {
 }
 
 const MARKS = { same: " ", removed: "−", added: "+", skipped: "⋯" } as const;
-const WORDS = { same: "", removed: "removed: ", added: "added: ", skipped: "" } as const;
+const WORDS = { same: "", removed: t`removed: `, added: t`added: `, skipped: "" } as const;
 
 function Line({ line }: { readonly line: Preview["lines"][number] }) {
   return (

@@ -10,7 +10,7 @@ export function RequestQuote({ request }: { readonly request: string }) {
         {t`The message before it, as the agent's tab says. Nobody checked that a person typed it.`}
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1) */}
-      <blockquote tabIndex={0}>
+      <blockquote tabIndex={0} aria-label={t`The message before it`}>
         <VisibleText text={request} fold={false} prose />
       </blockquote>
     </figure>

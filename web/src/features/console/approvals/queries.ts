@@ -8,6 +8,7 @@ import type {
   BreakGlass,
 } from "../../../protocol/generated.ts";
 import { useAsk, useDescription, useSession } from "../session.tsx";
+import { groupPlans } from "./plan.ts";
 
 const list = ["approvals"] as const;
 const one = (id: string) => ["approvals", id] as const;
@@ -70,7 +71,8 @@ export function useWaiting(): Waiting {
   const pending = pendingOf(useApprovals().data);
   const person = useDescription().data?.session.principal;
   const others = pending.filter((approval) => person !== undefined && isForOthers(approval, person));
-  return { mine: pending.filter((approval) => !others.includes(approval)), others };
+  // The steps of a plan in the order in which they run.
+  return { mine: groupPlans(pending.filter((approval) => !others.includes(approval))).flat(), others };
 }
 
 interface Waiting {
@@ -118,6 +120,14 @@ export function storeApproval(cache: QueryClient, approval: Approval): void {
   cache.setQueryData<ApprovalQuestion>(one(approval.id), (known) => known && { ...known, approval });
 }
 
+/** Names the answer to an approval that is given on a page of this window, which says itself what came of it. */
+export const answerTo = (id: string) => ["answer", id] as const;
+
+function isAnsweredHere(cache: QueryClient, id: string): boolean {
+  const answers = cache.getMutationCache().findAll({ mutationKey: answerTo(id) });
+  return answers.some(({ state }) => state.status === "pending" || state.status === "success");
+}
+
 /** Who is told of what the gateway announces about approvals. */
 export interface ApprovalListener {
   readonly onRequested: (approval: Approval) => void;
@@ -153,7 +163,7 @@ export function useApprovalUpdates(listener: ApprovalListener): void {
         if (approval !== undefined) storeApproval(cache, { ...approval, ...why, status });
         // A no may have been one too many, and a yes sets the count back.
         void cache.invalidateQueries({ queryKey: notices });
-        listener.onResolved(status);
+        if (!isAnsweredHere(cache, approvalId)) listener.onResolved(status);
       }),
     ];
     return () => {
