@@ -12,7 +12,7 @@ import { PublicFrame, SignedInFrame } from "./Frame.tsx";
 import { PageHeading } from "./PageHeading.tsx";
 import { type ConsolePage, consolePages } from "./pages.tsx";
 import { paths } from "./paths.ts";
-import { SessionProvider, useIsAuditor, useIsOperator } from "./session.tsx";
+import { SessionProvider, useIsAuditor, useIsOperator, useSession } from "./session.tsx";
 import { useTitle } from "./title.ts";
 
 interface ConsoleProps {
@@ -57,11 +57,12 @@ function Pages({ pages }: { readonly pages: readonly ConsolePage[] }) {
 
 function SignedInPages({ pages }: { readonly pages: readonly ConsolePage[] }) {
   const [location] = useLocation();
+  const { connection } = useSession();
   const [operator, auditor] = [useIsOperator(), useIsAuditor()];
   const visible = pages.filter(({ access }) => (auditor ? access === "reader" : operator || access !== "operator"));
   return (
     <SignedInFrame pages={visible}>
-      <ErrorBoundary what={t`This page`} resetKey={location}>
+      <ErrorBoundary what={t`This page`} resetKey={location} reload={reload} away={connection.phase === "lost"}>
         <Switch>
           {pages.map((page) => (
             <Route key={page.path} path={page.path}>
@@ -75,6 +76,10 @@ function SignedInPages({ pages }: { readonly pages: readonly ConsolePage[] }) {
       </ErrorBoundary>
     </SignedInFrame>
   );
+}
+
+function reload(): void {
+  window.location.reload();
 }
 
 function Page({ page: { title, component: Component } }: { readonly page: ConsolePage }) {

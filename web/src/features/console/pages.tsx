@@ -17,6 +17,8 @@ export interface ConsolePage {
    */
   readonly access: "anyone" | "reader" | "signedIn" | "operator";
   readonly component: ComponentType;
+  /** What is loaded when it is shown. The build gives the gateway the files, so that they come with the page itself. */
+  readonly loads?: LoadedPage;
   /** The page's place in the navigation. A page without one is reached by a link. */
   readonly navigation?: NavigationEntry;
 }
@@ -34,7 +36,7 @@ const loadReview = async () => ({ default: (await import("./approvals/ApprovalRe
 const ApprovalReview = lazy(loadReview);
 
 const loadPageLoaders = async () => (await import("./page-loaders.ts")).pageLoaders;
-const page = (name: LoadedPage) => lazy(async () => (await loadPageLoaders())[name]());
+const page = (name: LoadedPage) => ({ component: lazy(async () => (await loadPageLoaders())[name]()), loads: name });
 
 /**
  * Every page of the console, in the order of the navigation: the most used first, since a phone shows four and keeps the others
@@ -52,7 +54,7 @@ export const consolePages: readonly ConsolePage[] = [
     path: paths.approvals,
     title: t`Approvals`,
     access: "signedIn",
-    component: page("Inbox"),
+    ...page("Inbox"),
     navigation: {
       label: t`Approvals`,
       icon: (
@@ -69,7 +71,7 @@ export const consolePages: readonly ConsolePage[] = [
     path: paths.grants,
     title: t`Grants`,
     access: "signedIn",
-    component: page("Grants"),
+    ...page("Grants"),
     navigation: {
       label: t`Grants`,
       icon: (
@@ -84,24 +86,24 @@ export const consolePages: readonly ConsolePage[] = [
     path: paths.audit,
     title: t`Audit`,
     access: "reader",
-    component: page("Calls"),
+    ...page("Calls"),
     navigation: { label: t`Audit`, icon: <path d="M5 6h14M5 10.5h14M5 15h9M5 19.5h6" /> },
   },
-  { path: `${paths.audit}/calls/:position`, title: t`Call`, access: "reader", component: page("CallPage") },
+  { path: `${paths.audit}/calls/:position`, title: t`Call`, access: "reader", ...page("CallPage") },
   {
     path: paths.auditCompare,
     title: t`Compare conversations`,
     access: "reader",
-    component: page("CompareConversations"),
+    ...page("CompareConversations"),
   },
-  { path: paths.auditRecords, title: t`Every record`, access: "reader", component: page("Records") },
-  { path: paths.auditLoad, title: t`Load on people`, access: "reader", component: page("Load") },
-  { path: paths.auditModels, title: t`Models`, access: "reader", component: page("Models") },
+  { path: paths.auditRecords, title: t`Every record`, access: "reader", ...page("Records") },
+  { path: paths.auditLoad, title: t`Load on people`, access: "reader", ...page("Load") },
+  { path: paths.auditModels, title: t`Models`, access: "reader", ...page("Models") },
   {
     path: paths.policy,
     title: t`Policy`,
     access: "signedIn",
-    component: page("Policy"),
+    ...page("Policy"),
     navigation: {
       label: t`Policy`,
       icon: (
@@ -112,13 +114,13 @@ export const consolePages: readonly ConsolePage[] = [
       ),
     },
   },
-  { path: paths.policyExplain, title: t`Explain a call`, access: "operator", component: page("PolicyExplain") },
-  { path: paths.policyEditor, title: t`Policy editor`, access: "operator", component: page("PolicyEditor") },
+  { path: paths.policyExplain, title: t`Explain a call`, access: "operator", ...page("PolicyExplain") },
+  { path: paths.policyEditor, title: t`Policy editor`, access: "operator", ...page("PolicyEditor") },
   {
     path: paths.clients,
     title: t`Clients`,
     access: "signedIn",
-    component: page("Clients"),
+    ...page("Clients"),
     navigation: {
       label: t`Clients`,
       icon: (
@@ -133,7 +135,7 @@ export const consolePages: readonly ConsolePage[] = [
     path: paths.sources,
     title: t`Sources`,
     access: "operator",
-    component: page("Sources"),
+    ...page("Sources"),
     navigation: {
       label: t`Sources`,
       icon: (
@@ -144,13 +146,13 @@ export const consolePages: readonly ConsolePage[] = [
       ),
     },
   },
-  { path: `${paths.sources}/:name`, title: t`Source`, access: "operator", component: page("SourcePage") },
-  { path: `${paths.sources}/:name/callback`, title: "Sign-in", access: "operator", component: page("SignInCallback") },
+  { path: `${paths.sources}/:name`, title: t`Source`, access: "operator", ...page("SourcePage") },
+  { path: `${paths.sources}/:name/callback`, title: "Sign-in", access: "operator", ...page("SignInCallback") },
   {
     path: paths.people,
     title: t`People`,
     access: "operator",
-    component: page("People"),
+    ...page("People"),
     navigation: {
       label: t`People`,
       icon: (
@@ -165,7 +167,7 @@ export const consolePages: readonly ConsolePage[] = [
     path: paths.passkeys,
     title: t`Passkeys`,
     access: "signedIn",
-    component: page("Passkeys"),
+    ...page("Passkeys"),
     navigation: {
       label: t`Passkeys`,
       icon: (
@@ -180,7 +182,7 @@ export const consolePages: readonly ConsolePage[] = [
     path: paths.settings,
     title: t`Settings`,
     access: "operator",
-    component: page("SettingsPage"),
+    ...page("SettingsPage"),
     navigation: {
       label: t`Settings`,
       icon: (
@@ -192,12 +194,12 @@ export const consolePages: readonly ConsolePage[] = [
       ),
     },
   },
-  { path: paths.backup, title: t`Backup`, access: "operator", component: page("BackupPage") },
-  { path: paths.authorize, title: t`Continue to the shell`, access: "signedIn", component: page("Authorize") },
-  { path: paths.connect, title: t`Connect a program`, access: "signedIn", component: page("Connect") },
-  { path: paths.enrol, title: t`Enrol`, access: "anyone", component: page("Enrol") },
-  { path: paths.device, title: t`Register this device`, access: "anyone", component: page("Device") },
-  { path: paths.signIn, title: t`Sign in`, access: "anyone", component: page("SignIn") },
+  { path: paths.backup, title: t`Backup`, access: "operator", ...page("BackupPage") },
+  { path: paths.authorize, title: t`Continue to the shell`, access: "signedIn", ...page("Authorize") },
+  { path: paths.connect, title: t`Connect a program`, access: "signedIn", ...page("Connect") },
+  { path: paths.enrol, title: t`Register your passkey`, access: "anyone", ...page("Enrol") },
+  { path: paths.device, title: t`Register this device`, access: "anyone", ...page("Device") },
+  { path: paths.signIn, title: t`Sign in`, access: "anyone", ...page("SignIn") },
 ];
 
 /**

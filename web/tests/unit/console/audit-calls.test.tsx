@@ -12,7 +12,6 @@ import { FakeGateway } from "./fake-gateway.ts";
 import { openConsole, pass } from "./open-console.tsx";
 
 beforeAll(prepareDocument);
-
 let gateway: FakeGateway;
 
 beforeEach(() => {
@@ -200,6 +199,7 @@ describe("the page of one call", () => {
       askedAt: "2026-11-21T09:00:00.000Z",
       decidedAt: "2026-11-21T09:00:04.000Z",
       passkeyName: "Desk",
+      startedAt: "2026-11-21T09:00:04.988Z",
       closedAt: "2026-11-21T09:00:05.000Z",
       durationMs: 12,
     }),

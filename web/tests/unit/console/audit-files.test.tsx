@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cleanup, screen } from "@testing-library/react";
+import { act, cleanup, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { readExport } from "../../../src/features/console/audit/export-calls.ts";
@@ -72,6 +72,17 @@ describe("an export", () => {
     await userEvent.click(screen.getByRole("button", { name: "Export" }));
     expect(await screen.findByText("These are 312,000 calls.")).toBeDefined();
     expect(gateway.environment.saveFile).not.toHaveBeenCalled();
+  });
+
+  test("that failed while the gateway was away is not told any more when it is back", async () => {
+    gateway.environment.fetchFile.mockRejectedValueOnce(new TypeError("Failed to fetch"));
+    await open();
+    await userEvent.click(screen.getByRole("button", { name: "Export" }));
+    const failed = await screen.findByRole("alert");
+    act(() => gateway.client.become({ phase: "lost", attempt: 1, retryInMs: 1000, cause: "unreachable" }));
+    expect(failed.isConnected).toBe(true);
+    act(() => gateway.client.become({ phase: "open" }));
+    expect(failed.isConnected).toBe(false);
   });
 
   test("as Parquet is kept when its end is there", async () => {

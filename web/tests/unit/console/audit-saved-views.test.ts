@@ -24,3 +24,17 @@ test("what two tabs save is kept of both, and each shows what the other did", ()
   act(() => first.current.save("Ran", ""));
   expect(names(readViews())).toEqual(["Ran", "Denied"]);
 });
+
+test("a view keeps its place under another name, and takes none that another has", () => {
+  const { result } = renderHook(useSavedViews);
+  act(() => result.current.save("Failed", "?outcome=executionError"));
+  act(() => result.current.save("Denied", "?decision=denied"));
+  act(() => result.current.rename("Failed", "  Went wrong "));
+  const expected = [
+    { name: "Denied", search: "?decision=denied" },
+    { name: "Went wrong", search: "?outcome=executionError" },
+  ];
+  expect(readViews()).toEqual(expected);
+  act(() => result.current.rename("Went wrong", "Denied"));
+  expect(readViews()).toEqual(expected);
+});

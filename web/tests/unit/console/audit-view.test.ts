@@ -42,6 +42,8 @@ test("an entry is shown in words", () => {
   const denied = { event: "call:closed", at, outcome: "deniedByUser", reason: "denied", decision: "denied" };
   expect(summaryOf(denied)).toMatchObject({ outcome: "Denied by a person", decision: "Denied" });
   expect(summaryOf({ event: "approval:resolved", at, status: "approved" }).outcome).toBe("approved");
+  expect(summaryOf({ event: "approval:resolved", at, status: "expired" }).outcome).toBe("none in time");
+  expect(summaryOf({ event: "model:answered", at, outcome: "completed" }).outcome).toBe("Completed");
   expect(summaryOf({ event: "console-session:renewed", at }).event).toBe("Confirmed with the passkey");
 });
 

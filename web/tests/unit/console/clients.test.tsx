@@ -50,9 +50,9 @@ afterEach(cleanup);
 describe("clients", () => {
   test("are shown with what they call themselves made visible, for whom they act and how they came in", async () => {
     openConsole(gateway, "/clients");
-    const [local, remote] = await screen
-      .findAllByRole("listitem")
-      .then((items) => items.filter((item) => item.querySelector("h2")));
+    // The navigation has items and the page's frame a heading, both before the clients are read.
+    await screen.findByRole("heading", { level: 2, name: "A client without a name" });
+    const [local, remote] = screen.getAllByRole("listitem").filter((item) => item.querySelector("h2"));
     expect(local?.textContent).toContain("U+202E");
     for (const word of ["1.2", "this machine", "confidential", "Acts forNora", "Connections1"]) {
       expect(local?.textContent).toContain(word);

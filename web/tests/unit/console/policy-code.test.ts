@@ -64,7 +64,8 @@ describe("what is offered in a rule", () => {
 test("words of a rule have the colours of what they are", () => {
   const state = EditorState.create({ doc: rules, extensions: cedar });
   const kinds = new Map<string, string>();
-  ensureSyntaxTree(state, rules.length)?.iterate({
+  // Unless told otherwise it gives up after 50 ms, which a busy machine may take.
+  ensureSyntaxTree(state, rules.length, 20_000)?.iterate({
     enter: ({ name, from, to }) => void kinds.set(state.sliceDoc(from, to), name),
   });
   expect(kinds.get("permit")).toBe("keyword");

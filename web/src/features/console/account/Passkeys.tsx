@@ -68,7 +68,8 @@ function PasskeyCard({ passkey, last }: { readonly passkey: PasskeyView; readonl
           { name: t`Registered`, value: <TimeAgo at={passkey.createdAt} /> },
           {
             name: t`Last used`,
-            value: passkey.lastUsedAt === undefined ? t`never` : <TimeAgo at={passkey.lastUsedAt} />,
+            // To register it was to use it.
+            value: <TimeAgo at={passkey.lastUsedAt ?? passkey.createdAt} />,
           },
         ]}
       />

@@ -20,7 +20,7 @@ import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
 import { AuditTabs } from "./AuditTabs.tsx";
 import { useCallChoices, useCallDetails } from "./call-queries.ts";
-import { decisionOf, endOf, reasonOf } from "./call-words.ts";
+import { answerWords, decisionOf, endOf, reasonOf } from "./call-words.ts";
 import { CALL_LABELS } from "./calls-view.ts";
 import { EraseCall } from "./EraseCall.tsx";
 import { ExplainLink } from "./ExplainLink.tsx";
@@ -111,7 +111,7 @@ function Details({ details }: { readonly details: CallDetails }) {
               #{entry.index} {summarize(entry).event}, <ExactTime at={summarize(entry).at} />
             </summary>
             <JsonView value={readableBody(entry.body)} openTo={1} />
-            <Digest value={entry.hash} what={t`leaf hash`} />
+            <Digest value={entry.hash} what={t`hash`} />
           </details>
         ))}
       </Section>
@@ -171,10 +171,21 @@ function happened(details: CallDetails): readonly Row[] {
     [t`Asked for at`, <ExactTime key="at" at={call.at} />],
     [
       t`Began to run at`,
-      call.startedAt === undefined ? t`It did not run` : <ExactTime key="start" at={call.startedAt} />,
+      call.startedAt === undefined ? (
+        call.closedAt === undefined ? (
+          t`Not yet`
+        ) : (
+          t`It did not run`
+        )
+      ) : (
+        <ExactTime key="start" at={call.startedAt} />
+      ),
     ],
-    [t`Ended at`, call.closedAt === undefined ? t`It has not ended` : <ExactTime key="end" at={call.closedAt} />],
-    [t`Took`, call.durationMs === undefined ? undefined : milliseconds(call.durationMs)],
+    [t`Ended at`, call.closedAt === undefined ? t`Not yet` : <ExactTime key="end" at={call.closedAt} />],
+    [
+      t`Took`,
+      call.durationMs === undefined || call.startedAt === undefined ? undefined : milliseconds(call.durationMs),
+    ],
     [t`Reason`, reasonOf(call)],
     [t`Grant`, call.grantId],
   ]);
@@ -203,7 +214,7 @@ function asked({ call }: CallDetails): readonly Row[] {
   return rows([
     [t`Kind`, call.approvalKind === "stepUp" ? t`A passkey over the statement` : t`A decision on the console`],
     [t`Asked at`, call.askedAt === undefined ? undefined : <ExactTime key="asked" at={call.askedAt} />],
-    [t`Answer`, call.answer ?? t`none yet`],
+    [t`Answer`, answerWords(call.answer)],
     [t`Answered by`, call.approverName ?? call.approverId],
     [t`Answered at`, call.decidedAt === undefined ? undefined : <ExactTime key="decided" at={call.decidedAt} />],
     [t`After`, wait === undefined ? undefined : milliseconds(wait)],

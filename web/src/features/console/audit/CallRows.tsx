@@ -12,7 +12,7 @@ import styles from "./CallRows.module.css";
 import { useTitleOf } from "./call-queries.ts";
 import { decisionOf, endOf, reasonOf } from "./call-words.ts";
 import { type CallsView, writeCallsView } from "./calls-view.ts";
-import { endingOf } from "./outcome-words.ts";
+import { endingOf, noTool } from "./outcome-words.ts";
 
 /** The links that the keys go to, one of each row. */
 const ROW = "data-row";
@@ -91,13 +91,15 @@ function Rows({ calls }: { readonly calls: readonly AuditedCall[] }) {
             </time>
             <span className={classes(styles.outcome, styles[endingOf(call.outcome)])}>{endOf(call)}</span>
             <span className={styles.tool}>
-              {call.tool === undefined ? t`no such tool` : <VisibleText text={call.tool} fold={false} />}
+              {call.tool === undefined ? noTool(call.outcome) : <VisibleText text={call.tool} fold={false} />}
             </span>
             <span className={styles.who}>
               <VisibleText text={call.principalName} prose fold={false} />
             </span>
             <span className={styles.why}>{why(call)}</span>
-            <span className={styles.model}>{call.modelId !== undefined && <ModelName id={call.modelId} />}</span>
+            <span className={styles.model}>
+              {call.modelId === undefined ? t`no model` : <ModelName id={call.modelId} />}
+            </span>
           </Link>
         </li>
       ))}

@@ -33,7 +33,7 @@ import {
   summarizeComparison,
   writeComparisonView,
 } from "./comparison.ts";
-import { ENDING_TONES, endingOf, wordOf } from "./outcome-words.ts";
+import { ENDING_TONES, endingOf, noTool, wordOf } from "./outcome-words.ts";
 
 const DECISION_WORDS = new Map(DECISIONS);
 
@@ -213,7 +213,7 @@ function Call({ call, name, differs }: CallProps) {
       <p className="row">
         <span className="note">{name}</span>
         <Link href={paths.auditCall(call.position)} data-differs={mark("tool")}>
-          {call.tool === undefined ? t`no such tool` : <VisibleText text={call.tool} fold={false} />}
+          {call.tool === undefined ? noTool(call.outcome) : <VisibleText text={call.tool} fold={false} />}
         </Link>
         <span data-differs={mark("outcome")}>
           <Tag tone={ENDING_TONES[endingOf(call.outcome)]}>{wordOf(call.outcome)}</Tag>

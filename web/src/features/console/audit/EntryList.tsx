@@ -51,7 +51,7 @@ function EntryRows({ entry }: { readonly entry: AuditEntry }) {
         <td className={styles.event}>
           <VisibleText text={summary.event} prose />
         </td>
-        <Cell name={t`Tool`} text={summary.tool} />
+        <Cell name={t`Tool`} text={summary.tool} className={styles.tool} />
         <Cell name={t`Outcome`} text={summary.outcome} />
         <Cell name={t`Decision`} text={summary.decision} />
         <td className={styles.more}>
@@ -76,10 +76,16 @@ function EntryRows({ entry }: { readonly entry: AuditEntry }) {
   );
 }
 
-function Cell({ name, text }: { readonly name: string; readonly text: string | undefined }) {
+interface CellProps {
+  readonly name: string;
+  readonly text: string | undefined;
+  readonly className?: string | undefined;
+}
+
+function Cell({ name, text, className }: CellProps) {
   if (text === undefined) return <td className={styles.none} />;
   return (
-    <td>
+    <td className={className}>
       <span className={styles.name}>{name}: </span>
       <VisibleText text={text} prose />
     </td>
@@ -123,7 +129,7 @@ function Details({ entry }: { readonly entry: AuditEntry }) {
         </details>
       </section>
       <section>
-        <h2>{t`Payload`}</h2>
+        <h2>{t`Content`}</h2>
         {entry.payload === undefined ? (
           <p className="note">{t`There is none, or it was erased. The entry and every proof stay valid without it.`}</p>
         ) : (
@@ -131,7 +137,7 @@ function Details({ entry }: { readonly entry: AuditEntry }) {
         )}
       </section>
       <section>
-        <h2>{t`Leaf hash`}</h2>
+        <h2>{t`Hash`}</h2>
         <Digest value={entry.hash} what={t`hash`} />
       </section>
     </div>

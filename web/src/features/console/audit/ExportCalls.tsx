@@ -27,11 +27,16 @@ interface ExportCallsProps {
 
 /** What is filtered, as a file for another program. It is read to its end before it is kept, so that none is cut off. */
 export function ExportCalls({ view, total }: ExportCallsProps) {
-  const { environment } = useSession();
+  const { environment, connection } = useSession();
   const [format, setFormat] = useState("csv");
   const [phase, setPhase] = useState<Phase>({ kind: "idle" });
   const running = useRef<AbortController>(null);
   useEffect(() => () => running.current?.abort(), []);
+  const connected = connection.phase === "open";
+  useEffect(() => {
+    // What failed while the gateway was away says nothing any more once it is back.
+    if (connected) setPhase((before) => (before.kind === "failed" ? { kind: "idle" } : before));
+  }, [connected]);
   const start = async () => {
     const stop = new AbortController();
     running.current = stop;

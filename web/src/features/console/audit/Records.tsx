@@ -30,7 +30,7 @@ export function Records() {
   return (
     <>
       <PageHeading
-        lead={t`What was asked, decided and done. A call is recorded before it runs, and no entry is ever changed: the log is a signed Merkle tree.`}
+        lead={t`What was asked, decided and done. A call is recorded before it runs. Entries are only ever added: one that was changed or taken out would show.`}
       >
         {t`Every record`}
       </PageHeading>

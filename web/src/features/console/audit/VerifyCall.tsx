@@ -1,5 +1,5 @@
 import { useRef, useState } from "react";
-import { language } from "../../../language/language.ts";
+import { catalogue, language } from "../../../language/language.ts";
 import { rich } from "../../../language/rich.ts";
 import { t } from "../../../language/t.ts";
 import type { AuditedCall } from "../../../protocol/generated.ts";
@@ -8,15 +8,23 @@ import { Button } from "../../../ui/Button.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import type { CheckedPart, Verdict } from "../../../verifier/verdict.ts";
+import { wordingFrom } from "../../../verifier/wording.ts";
 import { CheckFailed, explain } from "../errors.ts";
 import { paths } from "../paths.ts";
 import { useSession } from "../session.tsx";
 import { useShortcuts } from "../shortcuts.ts";
 import styles from "./VerifyCall.module.css";
 
+/** What the check says, in the page's language, from the catalogue of the page that checks without a gateway. */
+const say = wordingFrom(
+  Object.fromEntries(
+    Object.entries(catalogue).flatMap(([key, text]) => (key.startsWith("check:") ? [[key.slice(6), text]] : [])),
+  ),
+);
+
 const STANDINGS: Readonly<Record<CheckedPart["standing"], string>> = {
-  held: "✓ holds",
-  failed: "✗ fails",
+  held: t`✓ holds`,
+  failed: t`✗ fails`,
   "not reached": t`– not reached`,
 };
 
@@ -87,16 +95,16 @@ function Outcome({ verdict }: { readonly verdict: Verdict }) {
         <Banner tone="ok" title={t`The receipt holds`} />
       ) : (
         <Banner tone="danger" title={t`The receipt does not hold`}>
-          <p>{rich`First wrong at ${<code>{fault.place}</code>}: ${<VisibleText text={fault.detail} prose />}`}</p>
+          <p>{rich`First wrong at ${<code>{fault.place}</code>}: ${<VisibleText text={say(fault.detail)} prose />}`}</p>
         </Banner>
       )}
       <ul className={styles.parts} aria-label={t`What was checked`}>
         {parts.map(({ title, standing, detail }) => (
           <li key={title} data-standing={standing}>
-            <span className={styles.standing}>{STANDINGS[standing]}</span> {title}{" "}
+            <span className={styles.standing}>{STANDINGS[standing]}</span> {say(title)}{" "}
             {detail !== "" && (
               <span className="note">
-                <VisibleText text={detail} prose />
+                <VisibleText text={say(detail)} prose />
               </span>
             )}
           </li>
@@ -111,7 +119,7 @@ function Outcome({ verdict }: { readonly verdict: Verdict }) {
           ...anchors.map((each, place) => ({
             name: t`Anchor ${place + 1}`,
             term: t`Anchor`,
-            value: <VisibleText text={each} prose />,
+            value: <VisibleText text={say(each)} prose />,
           })),
         ]}
       />

@@ -1,5 +1,5 @@
 import { t } from "../../../language/t.ts";
-import type { AuditedCall, Reason } from "../../../protocol/generated.ts";
+import type { ApprovalStatus, AuditedCall, Reason } from "../../../protocol/generated.ts";
 import { DECISIONS } from "./calls-view.ts";
 import { wordOf } from "./outcome-words.ts";
 
@@ -32,11 +32,24 @@ const REASONS: Readonly<Record<Reason, string>> = {
   outcomeUnknown: t`nobody knows whether it took effect`,
 };
 
+const ANSWERS: Readonly<Record<ApprovalStatus, string>> = {
+  pending: t`none yet`,
+  approved: t`approved`,
+  denied: t`denied`,
+  expired: t`none in time`,
+  cancelled: t`none: the question was withdrawn`,
+};
+
 const DECISION_WORDS = new Map(DECISIONS);
 
 /** A code that this build does not know stands as it is. */
 export function reasonWords(reason: string): string {
   return Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : reason;
+}
+
+/** What came of the question about a call. */
+export function answerWords(answer = "pending"): string {
+  return Object.hasOwn(ANSWERS, answer) ? ANSWERS[answer as ApprovalStatus] : answer;
 }
 
 export function decisionWords(decision: string): string {

@@ -1,5 +1,6 @@
+import { t } from "../../../language/t.ts";
 import type { AuditEntry } from "../../../protocol/generated.ts";
-import { decisionWords, isSaidBy, reasonWords } from "./call-words.ts";
+import { answerWords, decisionWords, isSaidBy, reasonWords } from "./call-words.ts";
 import { eventWords } from "./event-words.ts";
 import { OUTCOMES } from "./filters.ts";
 
@@ -15,17 +16,23 @@ export interface EntrySummary {
   readonly decision: string | undefined;
 }
 
-const OUTCOME_WORDS = new Map(OUTCOMES);
+const OUTCOME_WORDS = new Map([
+  ...OUTCOMES,
+  // Of a request to a model.
+  ["completed", t`Completed`],
+  ["aborted", t`Broken off`],
+  ["failed", t`Failed`],
+]);
 
 export function summarize({ body }: AuditEntry): EntrySummary {
   const read = (name: string) => (typeof body[name] === "string" ? body[name] : undefined);
   const event = read("event") ?? "unknown";
-  const [outcome, reason, decision] = [read("outcome"), read("reason"), read("decision")];
+  const [outcome, reason, decision, status] = [read("outcome"), read("reason"), read("decision"), read("status")];
   return {
     at: new Date(typeof body.at === "number" ? body.at : 0).toISOString(),
     event: eventWords(event),
     tool: read("tool"),
-    outcome: outcome === undefined ? read("status") : endingWords(outcome, reason),
+    outcome: outcome === undefined ? status && answerWords(status) : endingWords(outcome, reason),
     decision: decision === undefined ? undefined : decisionWords(decision),
   };
 }

@@ -28,6 +28,11 @@ export function wordOf(outcome: string): string {
   return outcome === "open" ? t`Under way` : (WORDS.get(outcome) ?? outcome);
 }
 
+/** In place of a tool's name. A call that was refused before anybody looked for its tool says nothing of whether there is one. */
+export function noTool(outcome: string): string {
+  return outcome === "unknownTool" ? t`no such tool` : t`tool not looked for`;
+}
+
 export const ENDING_TONES: Readonly<Record<Ending, Tone>> = {
   ran: "ok",
   stopped: "waiting",

@@ -49,7 +49,19 @@ export function useSavedViews() {
     (name: string) => change((before) => before.filter((each) => each.name !== name)),
     [change],
   );
-  return { views, save, remove };
+  const rename = useCallback(
+    (name: string, wanted: string) => {
+      const next = wanted.trim().slice(0, LONGEST_NAME);
+      // Another tab may have given that name to a view by now, which is not to be lost for it.
+      change((before) =>
+        before.some((each) => each.name === next)
+          ? before
+          : before.map((each) => (each.name === name ? { ...each, name: next } : each)),
+      );
+    },
+    [change],
+  );
+  return { views, save, remove, rename };
 }
 
 /** What is stored, as far as it can be read. */

@@ -5,6 +5,7 @@ import { t } from "../../../language/t.ts";
 import type { Approval } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Card } from "../../../ui/Card.tsx";
+import { callSentence } from "../../../ui/call-sentence.ts";
 import { usePasskeys } from "../account/queries.ts";
 import { useBrokenGlass, useWaiting } from "../approvals/queries.ts";
 import { useElicitations } from "../elicitations/queries.ts";
@@ -126,7 +127,7 @@ function Several({ calls }: { readonly calls: readonly Approval[] }) {
 function Summary({ of: { summary } }: { readonly of: Approval }) {
   return (
     <Suspense fallback="…">
-      <VisibleText text={summary} prose fold={false} />
+      <VisibleText text={callSentence(summary)} prose fold={false} />
     </Suspense>
   );
 }

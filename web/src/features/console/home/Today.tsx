@@ -3,6 +3,7 @@ import { Link } from "wouter";
 import { language } from "../../../language/language.ts";
 import { t } from "../../../language/t.ts";
 import { Card } from "../../../ui/Card.tsx";
+import { callSentence } from "../../../ui/call-sentence.ts";
 import { Tag } from "../../../ui/Tag.tsx";
 import { TimeAgo } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
@@ -47,7 +48,7 @@ export function Today() {
             {decided.map((approval) => (
               <li key={approval.id}>
                 <Link href={paths.approval(approval.id)}>
-                  <VisibleText text={approval.summary} prose />
+                  <VisibleText text={callSentence(approval.summary)} prose />
                 </Link>
                 <span className="row">
                   <Tag tone={STATUS_TONES[approval.status]}>{STATUS_LABELS[approval.status]}</Tag>

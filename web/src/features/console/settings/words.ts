@@ -37,7 +37,7 @@ const WORDS: Readonly<Record<string, SettingWords>> = {
     count: (value) => t`${value} {minute|minutes}`,
   },
   retain_days: {
-    label: t`Keep what calls contain`,
+    label: t`Time until what calls contain is erased`,
     what: t`After so many days, arguments and results are erased; the records of the calls stay. It is decided when a call ends, so earlier calls keep their time. 0 erases at once.`,
     count: (value) => t`${value} {day|days}`,
   },
