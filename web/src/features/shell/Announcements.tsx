@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "react";
 import type { AgentEvent } from "../../agent/events.ts";
 import { t } from "../../language/t.ts";
+import { callSentence } from "../../ui/call-sentence.ts";
 import { useAnnounce } from "../../ui/LiveRegion.tsx";
 import type { Workspace } from "./workspace.ts";
 import type { WorkspaceState } from "./workspace-state.ts";
@@ -38,7 +39,7 @@ function sentenceFor(event: AgentEvent, actions: readonly string[]): string | nu
         ? t`Step ${event.index + 1} of ${actions.length}: ${actions[event.index] ?? ""}`
         : t`Step ${event.index + 1}.`;
     case "approval:requested":
-      return t`Approval needed: ${event.approval.summary}`;
+      return t`Approval needed: ${callSentence(event.approval.summary)}`;
     case "call:closed":
       return event.result.outcome === "ok" ? null : t`A call did not complete.`;
     case "turn:ended":

@@ -4,6 +4,7 @@ import { t } from "../../language/t.ts";
 import type { Approval, ToolDescriptor } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Countdown } from "../../ui/Countdown.tsx";
+import { callSentence } from "../../ui/call-sentence.ts";
 import { VisibleText } from "../../ui/VisibleText.tsx";
 import styles from "./ApprovalDock.module.css";
 import { Arguments } from "./Arguments.tsx";
@@ -65,11 +66,15 @@ function Waiting({ workspace, card }: { readonly workspace: Workspace; readonly 
     <>
       <div className={styles.scroller}>
         <p className={styles.sentence}>
-          {approval === undefined ? <code>{call.name}</code> : <VisibleText text={approval.summary} prose />}
+          {approval === undefined ? (
+            <code>{call.name}</code>
+          ) : (
+            <VisibleText text={callSentence(approval.summary)} prose />
+          )}
         </p>
         {approval?.effects.map((effect) => (
           <p key={effect} className={styles.effect}>
-            <VisibleText text={effect} prose />
+            <VisibleText text={callSentence(effect)} prose />
           </p>
         ))}
         <details className={styles.fold}>

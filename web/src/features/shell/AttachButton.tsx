@@ -9,13 +9,7 @@ export function AttachButton({ onFiles }: { readonly onFiles: TakeFiles }) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <button
-        type="button"
-        className={styles.attach}
-        aria-label={t`Attach files`}
-        title={t`Attach files`}
-        onClick={() => input.current?.click()}
-      >
+      <button type="button" className={styles.attach} title={t`Attach files`} onClick={() => input.current?.click()}>
         <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">
           <path
             d="M16.5 6.5v9a4.5 4.5 0 0 1-9 0V6a3 3 0 0 1 6 0v9a1.5 1.5 0 0 1-3 0V7"

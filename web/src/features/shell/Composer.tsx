@@ -1,6 +1,6 @@
 import { type KeyboardEvent, lazy, Suspense, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { t } from "../../language/t.ts";
-import type { ToolDescriptor } from "../../protocol/generated.ts";
+import type { ModelInfo, ToolDescriptor } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
 import { AttachButton, useDroppedFiles } from "./AttachButton.tsx";
 import { CompletionMenu, optionId } from "./CompletionMenu.tsx";
@@ -15,6 +15,7 @@ import type { WorkspaceState } from "./workspace-state.ts";
 const CallForm = lazy(async () => ({ default: (await import("./CallForm.tsx")).CallForm }));
 
 const MAX_ROWS = 8;
+const NO_MODELS: readonly ModelInfo[] = [];
 
 /** Where a message is written. Enter sends if the person has not set it otherwise; while an answer is under way it puts in line. */
 export function Composer({ workspace, state }: { readonly workspace: Workspace; readonly state: WorkspaceState }) {
@@ -28,6 +29,7 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
   const menuId = useId();
   const { label, suggestions, chosen, active, move, dismiss } = useCompletion(
     workspace.lookups,
+    state.session?.models ?? NO_MODELS,
     currentId,
     text,
     caret,

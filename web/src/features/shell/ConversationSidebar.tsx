@@ -125,7 +125,7 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
                   aria-current={row.conversation.id === state.currentId ? "page" : undefined}
                   onClick={() => choose(row.conversation.id)}
                 >
-                  <span className={styles.title} title={row.conversation.title || undefined}>
+                  <span className={styles.title} dir="auto" title={row.conversation.title || undefined}>
                     {row.conversation.title || t`Untitled`}
                   </span>
                   <span className={styles.when}>

@@ -9,6 +9,7 @@ import { ConversationSidebar } from "./ConversationSidebar.tsx";
 import styles from "./ConversationView.module.css";
 import { GrantsDialog } from "./GrantsDialog.tsx";
 import { Header } from "./Header.tsx";
+import { ModelLine } from "./ModelLine.tsx";
 import { OfferNotifications } from "./OfferNotifications.tsx";
 import { QueuedTexts } from "./QueuedTexts.tsx";
 import { StatusBanners } from "./StatusBanners.tsx";
@@ -38,6 +39,10 @@ export function ConversationView({ workspace, state, session }: ConversationView
   const [grantsOpen, setGrantsOpen] = useState(false);
   const [settingsOpen, setSettingsOpen] = useState(false);
   const [compared, setCompared] = useState<string | null>(null);
+  const { grantsAsked } = state;
+  useEffect(() => {
+    if (grantsAsked > 0) setGrantsOpen(true);
+  }, [grantsAsked]);
   const leaveComparison = useCallback(() => setCompared(null), []);
   const forked = compared === null ? null : workspace.branchesAt(compared);
   usePanes(root);
@@ -92,6 +97,7 @@ export function ConversationView({ workspace, state, session }: ConversationView
         {waiting.length > 0 && <OfferNotifications notifier={workspace.environment.notifier} />}
         <QueuedTexts workspace={workspace} state={state} />
         <Composer workspace={workspace} state={state} />
+        <ModelLine workspace={workspace} state={state} session={session} />
       </main>
       {settingsOpen && (
         <Suspense>

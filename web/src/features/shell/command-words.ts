@@ -5,6 +5,8 @@ const WHAT: Readonly<Record<CommandWord, string>> = {
   tools: t`Show the tools of this conversation and what each needs`,
   inspect: t`Show one tool with its arguments`,
   call: t`Call a tool yourself, through the same gate and without the model`,
+  model: t`Show the models and which one answers; with a name, that one does from now on`,
+  grants: t`Show the approvals that hold for several calls`,
   help: t`Show what can be typed here`,
   exit: t`Sign out and end everything that runs`,
 };

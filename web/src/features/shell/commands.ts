@@ -1,6 +1,6 @@
 import type { Command } from "../../agent/slash.ts";
 import { t } from "../../language/t.ts";
-import type { ModelInfo } from "../../protocol/generated.ts";
+import type { ModelInfo, SessionDescription } from "../../protocol/generated.ts";
 import { explainMistake } from "./command-words.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 import type { AgentClient } from "./shell-environment.ts";
@@ -10,6 +10,10 @@ export interface CommandContext {
   readonly client: AgentClient;
   /** The chosen model, asked for again if there was none; null if there still is none. */
   findModel(): Promise<ModelInfo | null>;
+  /** What the gateway said of its models; null before it has. */
+  models(): Pick<SessionDescription, "models" | "missingModels"> | null;
+  chooseModel(conversationId: string, modelId: string): void;
+  showGrants(): void;
   /** The conversation on the screen, or a new one named after `text`. */
   conversationFor(text: string): Promise<OpenConversation>;
   /** Whether images go with the next message. */
@@ -40,6 +44,11 @@ export async function runCommand(command: Command, typed: string, context: Comma
       conversation.apply({ type: "panel:shown", panel: { kind: "help" } });
       return TAKEN;
     }
+    case "model":
+      return showModels(command.name, typed, context);
+    case "grants":
+      context.showGrants();
+      return TAKEN;
     case "tools":
     case "inspect":
       return showTools(command, typed, context);
@@ -82,6 +91,37 @@ async function showTools(
   const obstacle = obstacles.find((each) => each.tools.includes(tool.name));
   conversation.apply({ type: "panel:shown", panel: { kind: "tool", tool, obstacle } });
   return TAKEN;
+}
+
+/** Show the models that there are and which one answers; with a name, that one does from now on in this conversation. */
+async function showModels(name: string, typed: string, context: CommandContext): Promise<CommandOutcome> {
+  const chosen = await context.findModel();
+  const { models = [], missingModels: missing = [] } = context.models() ?? {};
+  const [meant, ...others] = findModels(models, name);
+  if (name !== "" && meant === undefined) {
+    const absent = missing.find((each) => each.name === name);
+    return refused(
+      absent === undefined
+        ? t`There is no model \`${name}\` here. \`/model\` shows which there are.`
+        : t`${name}: not available, ${absent.why}`,
+    );
+  }
+  if (name !== "" && others.length > 0) {
+    const names = [meant, ...others].map((each) => `\`${each?.displayName}\``).join(", ");
+    return refused(t`Which one is meant with \`${name}\`: ${names}?`);
+  }
+  const conversation = await context.conversationFor(typed);
+  if (name !== "" && meant !== undefined) context.chooseModel(conversation.id, meant.id);
+  const chosenId = (name === "" ? chosen : meant)?.id ?? null;
+  conversation.apply({ type: "panel:shown", panel: { kind: "models", models, missing, chosenId } });
+  return TAKEN;
+}
+
+/** The model that is meant by an id or a whole name; else all whose names hold what was typed. */
+function findModels(models: readonly ModelInfo[], wanted: string): readonly ModelInfo[] {
+  const exact = models.find(({ id, displayName }) => id === wanted || displayName === wanted);
+  if (exact !== undefined) return [exact];
+  return models.filter(({ displayName }) => displayName.toLowerCase().includes(wanted.toLowerCase()));
 }
 
 function takenIf(taken: boolean): CommandOutcome {

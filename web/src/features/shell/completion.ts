@@ -1,12 +1,14 @@
 import { type CommandInfo, suggestCommands } from "../../agent/slash.ts";
 import { t } from "../../language/t.ts";
-import type { ToolDescriptor } from "../../protocol/generated.ts";
+import type { ModelInfo, ToolDescriptor } from "../../protocol/generated.ts";
 import { describeCommand } from "./command-words.ts";
+import { describeModel } from "./model-words.ts";
 
 /** What the text before the caret could be completed with, and from where on. */
 export type Wanted =
   | { readonly kind: "command"; readonly commands: readonly CommandInfo[] }
   | { readonly kind: "tool"; readonly command: "inspect" | "call"; readonly start: string; readonly from: number }
+  | { readonly kind: "model"; readonly start: string; readonly from: number }
   | { readonly kind: "path"; readonly folder: string; readonly start: string; readonly from: number };
 
 /** One thing that may be chosen. `insert` takes the place of the text from `from` to the caret. */
@@ -42,6 +44,8 @@ export function wantedAt(text: string, caret: number): Wanted | null {
   const [, command, start] = /^\/(inspect|call)\s+(\w*)$/.exec(before) ?? [];
   if (start !== undefined && (command === "inspect" || command === "call"))
     return { kind: "tool", command, start, from: before.length - start.length };
+  const [, model] = /^\/model\s+(.*)$/.exec(before) ?? [];
+  if (model !== undefined) return { kind: "model", start: model, from: before.length - model.length };
   const [, path] = /(?:^|\s)@([^\s@]*)$/.exec(before) ?? [];
   if (path === undefined || before.startsWith("/")) return null;
   const cut = path.lastIndexOf("/") + 1;
@@ -76,6 +80,24 @@ export function suggestTools(
     own: false,
     goesOn: false,
     tool: command === "call" ? tool : null,
+  }));
+}
+
+/** Models whose name holds what was typed. One whose name another has is meant by its id. */
+export function suggestModels(
+  { start, from }: Extract<Wanted, { kind: "model" }>,
+  models: readonly ModelInfo[],
+): Suggestion[] {
+  const isAlone = (name: string) => models.filter(({ displayName }) => displayName === name).length === 1;
+  return bestOf(models, start, ({ displayName }) => displayName).map((model) => ({
+    key: model.id,
+    label: model.displayName,
+    what: describeModel(model),
+    from,
+    insert: isAlone(model.displayName) ? model.displayName : model.id,
+    own: false,
+    goesOn: false,
+    tool: null,
   }));
 }
 

@@ -1,3 +1,4 @@
+import { readCommand } from "../../agent/slash.ts";
 import { t } from "../../language/t.ts";
 import type { Conversation, ConversationForked } from "../../protocol/generated.ts";
 import { writeMarkdown } from "./conversation-markdown.ts";
@@ -13,6 +14,8 @@ export class ConversationIndex {
   readonly #client: AgentClient;
   #conversations: readonly Conversation[] | null = null;
   #nextCursor: string | undefined;
+  /** What conversations are called in which nothing was asked yet: the page answered a command. */
+  readonly #unasked = new Map<string, string>();
 
   constructor(client: AgentClient) {
     this.#client = client;
@@ -60,6 +63,22 @@ export class ConversationIndex {
     for (const each of conversations) this.put(each);
     this.#conversations =
       this.#conversations?.toSorted((one, other) => other.updatedAt.localeCompare(one.updatedAt)) ?? null;
+  }
+
+  /** A new conversation, named after what it begins with. */
+  async create(text: string): Promise<Conversation> {
+    const { conversation } = await this.#client.call("conversations/open", { title: titleFrom(text) });
+    if (!asksSomething(text)) this.#unasked.set(conversation.id, conversation.title);
+    this.put(conversation);
+    return conversation;
+  }
+
+  /** Name a conversation that began with a command to the page after the first thing that is asked in it. */
+  async nameAfter(id: string, text: string): Promise<void> {
+    const title = this.#unasked.get(id);
+    if (title === undefined || !asksSomething(text)) return;
+    this.#unasked.delete(id);
+    if (this.find(id)?.title === title) await this.rename(id, titleFrom(text));
   }
 
   async rename(id: string, title: string): Promise<void> {
@@ -113,8 +132,14 @@ export class ConversationIndex {
 /** What a conversation that begins with this text is called. */
 export function titleFrom(text: string): string {
   const typed = text.split("\n", 1)[0] ?? "";
-  const firstLine = typed.startsWith("/") ? titleOfCommand(typed) : typed;
+  const firstLine = readCommand(text).kind === "message" ? typed : titleOfCommand(typed);
   return firstLine.length > TITLE_LENGTH ? `${beginningOf(firstLine, TITLE_LENGTH - 1)}…` : firstLine;
+}
+
+/** Whether something is asked of a model or a tool by it, and not of the page alone. */
+function asksSomething(text: string): boolean {
+  const { kind } = readCommand(text);
+  return kind === "message" || kind === "call";
 }
 
 /** A title that no other has: itself, or with the first free number behind it. */

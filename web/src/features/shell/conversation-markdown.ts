@@ -1,3 +1,4 @@
+import { withoutBytes } from "../../agent/attached.ts";
 import { t } from "../../language/t.ts";
 import type { ConversationExport, ToolResult } from "../../protocol/generated.ts";
 import { isForeign } from "./foreign.ts";
@@ -13,7 +14,7 @@ export function writeMarkdown({ conversation, exportedAt, messages, calls }: Con
     const called = (message.toolCalls ?? []).map((call) =>
       [
         `### Call of \`${call.name}\``,
-        fenced(JSON.stringify(call.arguments, null, 2), "json"),
+        fenced(JSON.stringify(withoutBytes(call).arguments, null, 2), "json"),
         describeResult(results.get(call.id)),
       ].join("\n\n"),
     );

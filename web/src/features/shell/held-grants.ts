@@ -6,6 +6,7 @@ export class HeldGrants {
   readonly #client: Pick<AgentClient, "call">;
   readonly #attempt: (work: () => Promise<unknown>) => Promise<boolean>;
   #held: readonly Grant[] | null = null;
+  #asked = 0;
 
   constructor(client: Pick<AgentClient, "call">, attempt: (work: () => Promise<unknown>) => Promise<boolean>) {
     this.#client = client;
@@ -15,6 +16,15 @@ export class HeldGrants {
   /** Null until they have been asked for. */
   get held(): readonly Grant[] | null {
     return this.#held;
+  }
+
+  /** How often the person has typed that they want to see them. */
+  get asked(): number {
+    return this.#asked;
+  }
+
+  show(): void {
+    this.#asked += 1;
   }
 
   async load(): Promise<void> {

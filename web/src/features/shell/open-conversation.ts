@@ -9,10 +9,11 @@ import type { ConversationOpened, ModelInfo, OpenTurn } from "../../protocol/gen
 import { attachedWords, changedWords } from "./log/own-turns.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { PartialAnswer } from "./partial-answer.ts";
-import { type AnswerFigures, addFigures, personalChat, withRoom } from "./personal-chat.ts";
+import { personalChat, withRoom } from "./personal-chat.ts";
 import { ResumedText } from "./resumed-text.ts";
 import type { Settings } from "./settings.ts";
 import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
+import { type AnswerFigures, TurnFigures } from "./turn-figures.ts";
 import { TurnsUnderWay } from "./turns-under-way.ts";
 
 /** How often a page looks whether a turn that another tab holds is over. */
@@ -42,7 +43,7 @@ export class OpenConversation {
   #isAttaching = false;
   /** The turn that runs now; resolved when none does. */
   #underWay: Promise<void> = Promise.resolve();
-  #figures: ReadonlyMap<string, AnswerFigures> = new Map();
+  readonly #figures = new TurnFigures();
   #log: Conversation = emptyConversation;
   #unfinishedTurn: UnfinishedTurn | null = null;
   #models: readonly ModelInfo[] = [];
@@ -75,7 +76,7 @@ export class OpenConversation {
 
   /** What the answers that this page has seen took, by turn. */
   get figures(): ReadonlyMap<string, AnswerFigures> {
-    return this.#figures;
+    return this.#figures.byTurn;
   }
 
   get unfinishedTurn(): UnfinishedTurn | null {
@@ -88,26 +89,36 @@ export class OpenConversation {
 
   /** Show what the gateway has stored, and wait again for what still runs there. */
   async restore(opened: ConversationOpened, models: readonly ModelInfo[]): Promise<void> {
-    const { calls } = await this.#client.call("tools/list-calls", { conversationId: this.id });
-    const { messages, openTurn } = opened;
-    this.#recalled = recall(messages, calls);
-    this.#runner = null;
-    this.#log = restoreLog(messages, calls, openTurn?.turnId ?? null);
-    const begun = this.#partial.of(messages.at(-1)) ?? "";
+    const { openTurn } = opened;
+    const { begun, isLive } = await this.#recall(opened);
     this.#unfinishedTurn = openTurn ? { turn: openTurn, elsewhere: openTurn.snapshot === undefined } : null;
     this.#models = models;
     if (openTurn?.snapshot === undefined) this.#turnsUnderWay.end(this.id);
-    // A call that waits for a person, or runs, is waited for at once.
-    const isLive = calls.some((view) => view.turnId === openTurn?.turnId && view.state !== "closed");
     const goesOn = openTurn?.snapshot !== undefined && (isLive || this.#mayTakeUp(openTurn));
-    const shown: readonly AgentEvent[] = goesOn
-      ? this.#resumed.begin(begun)
-      : [{ type: "assistant:said", content: begun, stopped: true }];
-    for (const event of shown) this.#log = advance(this.#log, event);
-    this.#onChange(null);
+    // What another tab still writes has not stopped.
+    const stopped = this.#unfinishedTurn?.elsewhere !== true;
+    this.#show(goesOn ? this.#resumed.begin(begun) : [{ type: "assistant:said", content: begun, stopped }]);
     if (this.#unfinishedTurn?.elsewhere) void this.#watch(this.#unfinishedTurn.turn.turnId);
     // If the loop cannot be had now, the page says that the answer was interrupted, with the way on.
-    if (goesOn) this.continueTurn(models).catch(() => this.#onChange(null));
+    if (goesOn) this.#goOn(openTurn, models).catch(() => this.#onChange(null));
+  }
+
+  /** Have here what the gateway has stored; what had come of an answer is not shown yet. */
+  async #recall({ messages, openTurn }: ConversationOpened) {
+    const { calls } = await this.#client.call("tools/list-calls", { conversationId: this.id });
+    this.#recalled = recall(messages, calls);
+    this.#runner = null;
+    this.#log = restoreLog(messages, calls, openTurn?.turnId ?? null);
+    return {
+      begun: this.#partial.of(messages.at(-1)) ?? "",
+      // A call that waits for a person, or runs, is waited for at once.
+      isLive: calls.some((view) => view.turnId === openTurn?.turnId && view.state !== "closed"),
+    };
+  }
+
+  #show(events: readonly AgentEvent[]): void {
+    for (const event of events) this.#log = advance(this.#log, event);
+    this.#onChange(null);
   }
 
   /**
@@ -122,6 +133,7 @@ export class OpenConversation {
 
   /** Whether the message reached the gateway; the turn then goes on by itself. */
   async sendMessage(text: string, model: ModelInfo): Promise<boolean> {
+    this.#figures.send(this.#environment.now());
     const runner = await this.#takeRunner();
     this.#unfinishedTurn = null;
     this.#watchedTurn = null;
@@ -162,10 +174,18 @@ export class OpenConversation {
   async continueTurn(models: readonly ModelInfo[]): Promise<void> {
     const unfinished = this.#unfinishedTurn;
     if (unfinished === null) return;
+    // A tab that cannot run it takes it from no other.
+    await this.#takeRunner();
+    const takeOver = unfinished.elsewhere;
+    const opened = await this.#client.call("conversations/open", { conversationId: this.id, takeOver });
+    // The other tab may have come further than what is shown here, and what is shown of its answer is not said twice.
+    const { begun } = await this.#recall(opened);
+    this.#show(this.#resumed.begin(begun));
+    await this.#goOn(opened.openTurn, models);
+  }
+
+  async #goOn(openTurn: OpenTurn | undefined, models: readonly ModelInfo[]): Promise<void> {
     const runner = await this.#takeRunner();
-    const { openTurn } = unfinished.elsewhere
-      ? await this.#client.call("conversations/open", { conversationId: this.id, takeOver: true })
-      : { openTurn: unfinished.turn };
     this.#unfinishedTurn = null;
     this.#watchedTurn = null;
     this.#onChange(null);
@@ -198,6 +218,7 @@ export class OpenConversation {
   /** Something happened that concerns this conversation. */
   apply(happened: AgentEvent): void {
     for (const event of this.#resumed.translate(happened)) {
+      this.#figures.follow(event, this.#log.turnId, this.#environment.now());
       this.#log = advance(this.#log, event);
       // What was meant for an earlier turn, which a reload cut off, is not meant for this one.
       if (event.type === "turn:begun") this.queue.stopSteering();
@@ -268,12 +289,6 @@ export class OpenConversation {
     return begun !== null;
   }
 
-  #note(figures: AnswerFigures): void {
-    const { turnId } = this.#log;
-    if (turnId === null) return;
-    this.#figures = new Map(this.#figures).set(turnId, addFigures(this.#figures.get(turnId), figures));
-  }
-
   /** The loop that runs the turns. It is the larger part of this program, and is loaded when it is first needed. */
   async #takeRunner(): Promise<TurnRunner> {
     if (this.#runner !== null) return this.#runner;
@@ -289,7 +304,7 @@ export class OpenConversation {
             personalChat(
               chatOver(this.#environment.fetch, token),
               this.#settings(),
-              (figures) => this.#note(figures),
+              (figures) => this.#log.turnId !== null && this.#figures.add(this.#log.turnId, figures),
               this.#environment.now,
             ),
           mostRounds: () => this.#settings().steps,

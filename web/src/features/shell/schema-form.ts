@@ -116,7 +116,7 @@ export function readArguments(fields: readonly SchemaField[], texts: ArgumentTex
     const text = texts[field.name] ?? "";
     // A text of several lines may be empty: a file is.
     if (text === "" && !(field.required && field.kind === "text")) {
-      if (field.required) errors[field.name] = "This has to be given";
+      if (field.required) errors[field.name] = t`This has to be given`;
       continue;
     }
     const read = readField(field, text);

@@ -1,18 +1,38 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { t } from "../../language/t.ts";
+import type { ModelInfo } from "../../protocol/generated.ts";
 import { useAnnounce } from "../../ui/LiveRegion.tsx";
-import { type Suggestion, suggestCommand, suggestPaths, suggestTools, type Wanted, wantedAt } from "./completion.ts";
+import {
+  type Suggestion,
+  suggestCommand,
+  suggestModels,
+  suggestPaths,
+  suggestTools,
+  type Wanted,
+  wantedAt,
+} from "./completion.ts";
 import type { Lookups } from "./lookups.ts";
 
 /** How long a person pauses before something is asked for. */
 const PAUSE_MS = 150;
 
-const LABELS: Readonly<Record<Wanted["kind"], string>> = { command: t`Commands`, tool: t`Tools`, path: t`Files` };
+const LABELS: Readonly<Record<Wanted["kind"], string>> = {
+  command: t`Commands`,
+  tool: t`Tools`,
+  model: t`Models`,
+  path: t`Files`,
+};
 
 const NONE: readonly Suggestion[] = [];
 
 /** What the text up to the caret could go on with. What has to be asked for comes when the person pauses. */
-export function useCompletion(lookups: Lookups, conversationId: string | null, text: string, caret: number) {
+export function useCompletion(
+  lookups: Lookups,
+  models: readonly ModelInfo[],
+  conversationId: string | null,
+  text: string,
+  caret: number,
+) {
   const wanted = useMemo(() => wantedAt(text, caret), [text, caret]);
   const [found, setFound] = useState<{ readonly wanted: Wanted; readonly suggestions: readonly Suggestion[] }>();
   const [dismissed, setDismissed] = useState<string | null>(null);
@@ -20,7 +40,7 @@ export function useCompletion(lookups: Lookups, conversationId: string | null, t
   const announce = useAnnounce();
 
   useEffect(() => {
-    if (wanted === null || wanted.kind === "command") return;
+    if (wanted === null || wanted.kind === "command" || wanted.kind === "model") return;
     const asked = window.setTimeout(() => {
       void suggest(lookups, conversationId, wanted).then(
         (suggestions) => setFound({ wanted, suggestions }),
@@ -33,8 +53,9 @@ export function useCompletion(lookups: Lookups, conversationId: string | null, t
   const suggestions = useMemo(() => {
     if (wanted === null || dismissed === text) return NONE;
     if (wanted.kind === "command") return suggestCommand(wanted);
+    if (wanted.kind === "model") return suggestModels(wanted, models);
     return found?.wanted === wanted ? found.suggestions : NONE;
-  }, [wanted, dismissed, text, found]);
+  }, [wanted, dismissed, text, found, models]);
 
   // Of other suggestions the first one is chosen again.
   const chosen = choice.of === suggestions ? choice.place : 0;
@@ -61,7 +82,7 @@ export function useCompletion(lookups: Lookups, conversationId: string | null, t
 async function suggest(
   lookups: Lookups,
   conversationId: string | null,
-  wanted: Exclude<Wanted, { readonly kind: "command" }>,
+  wanted: Extract<Wanted, { readonly kind: "tool" | "path" }>,
 ): Promise<readonly Suggestion[]> {
   return wanted.kind === "tool"
     ? suggestTools(wanted, await lookups.tools(conversationId))

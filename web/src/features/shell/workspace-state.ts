@@ -4,8 +4,8 @@ import type { ConnectionState } from "../../protocol/rpc.ts";
 import type { PendingFile } from "./attachments.ts";
 import type { SoughtPlace } from "./message-search.ts";
 import type { OpenConversation, UnfinishedTurn } from "./open-conversation.ts";
-import type { AnswerFigures } from "./personal-chat.ts";
 import type { Settings } from "./settings.ts";
+import type { AnswerFigures } from "./turn-figures.ts";
 
 /** One row of the conversation list. */
 export interface ConversationRow {
@@ -44,6 +44,8 @@ export interface WorkspaceState {
   readonly unfinishedTurn: UnfinishedTurn | null;
   readonly loading: boolean;
   readonly grants: readonly Grant[] | null;
+  /** How often the grants were asked for by a command: each time is one more. */
+  readonly grantsAsked: number;
   /** What could not be done just now, in words. */
   readonly problem: string | null;
 }

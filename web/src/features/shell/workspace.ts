@@ -3,6 +3,7 @@ import type { AgentEvent } from "../../agent/events.ts";
 import { readCommand } from "../../agent/slash.ts";
 import type { Conversation, ModelInfo, SessionDescription, ToolDescriptor } from "../../protocol/generated.ts";
 import { type GivenFile, PendingFiles } from "./attachments.ts";
+import { Attempts } from "./attempts.ts";
 import { Bell } from "./bell.ts";
 import { type BranchPoint, branchesAt } from "./branches.ts";
 import { type CommandContext, runCommand } from "./commands.ts";
@@ -15,7 +16,6 @@ import type { SoughtPlace } from "./message-search.ts";
 import { ModelChoice } from "./model-choice.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 import { OpenConversations } from "./open-conversations.ts";
-import { explainProblem } from "./problems.ts";
 import { PublishedState } from "./published-state.ts";
 import { onSettingsElsewhere, readSettings, type Settings, writeSettings } from "./settings.ts";
 import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
@@ -42,9 +42,9 @@ export class Workspace {
   #settings: Settings;
   #session: SessionDescription | null = null;
   readonly #models: ModelChoice;
+  readonly #attempts = new Attempts(() => this.#publish());
   #currentId: string | null = null;
   #loading = false;
-  #problem: string | null = null;
   #place: SoughtPlace | null = null;
   #offered: { readonly text: string } | null = null;
 
@@ -52,7 +52,7 @@ export class Workspace {
     this.environment = environment;
     this.#client = environment.createClient();
     this.#files = new PendingFiles(environment.kept, environment.shrinkImage);
-    this.grants = new HeldGrants(this.#client, (work) => this.#attempt(work));
+    this.grants = new HeldGrants(this.#client, this.#attempts.attempt);
     this.lookups = new Lookups(this.#client, environment);
     this.#settings = readSettings(environment.kept);
     this.#models = new ModelChoice(environment.kept);
@@ -72,7 +72,7 @@ export class Workspace {
       currentId: () => this.#currentId,
       open: (id) => this.open(id),
       forget: (id) => this.#models.forget(id),
-      attempt: (work) => this.#attempt(work),
+      attempt: this.#attempts.attempt,
     });
     this.line = new WaitingLine({
       conversation: (id) => this.#opened.get(id ?? this.#currentId),
@@ -113,7 +113,7 @@ export class Workspace {
       }),
     );
     this.#client.start();
-    await this.#attempt(async () => {
+    await this.#attempts.attempt(async () => {
       this.#session = await describeSession(this.#client);
       await this.#index.loadNewest();
       await this.open(this.environment.address.read());
@@ -133,7 +133,7 @@ export class Workspace {
   }
 
   async signOut(): Promise<void> {
-    await this.#attempt(() => this.environment.signOut());
+    await this.#attempts.attempt(() => this.environment.signOut());
     this.environment.address.write(null);
     this.#client.stop();
   }
@@ -156,14 +156,14 @@ export class Workspace {
 
   /** Show a conversation, or an empty page for a new one. */
   async open(id: string | null): Promise<void> {
-    this.#problem = null;
+    this.#attempts.say(null);
     this.#place = null;
     this.#show(id);
     if (id === null || this.#opened.get(id) !== undefined) return this.#publish();
     const conversation = this.#opened.create(id);
     this.#loading = true;
     this.#publish();
-    const restored = await this.#attempt(async () => {
+    const restored = await this.#attempts.attempt(async () => {
       const opened = await this.#client.call("conversations/open", { conversationId: id });
       this.#index.put(opened.conversation);
       await conversation.restore(opened, this.#session?.models ?? []);
@@ -203,8 +203,7 @@ export class Workspace {
 
   /** Take files for the next message of the conversation on the screen. */
   async attach(files: readonly GivenFile[]): Promise<void> {
-    this.#problem = await this.#files.add(this.#currentId, files);
-    this.#publish();
+    this.#attempts.say(await this.#files.add(this.#currentId, files));
   }
 
   removeFile(place: number): void {
@@ -217,7 +216,7 @@ export class Workspace {
     const original = this.#current;
     const place = original?.log.turnIds.indexOf(turnId) ?? -1;
     if (original === undefined || place < 0) return;
-    const isThere = await this.#attempt(async () => {
+    const isThere = await this.#attempts.attempt(async () => {
       const opened = await this.#index.fork(original.id, place, place === 0 ? titleFrom(text) : null);
       await this.#opened.create(opened.conversation.id).restore(opened, []);
       this.#models.copy(original.id, opened.conversation.id);
@@ -237,20 +236,20 @@ export class Workspace {
   }
 
   async cancelCall(callId: string): Promise<void> {
-    await this.#attempt(async () => this.#current?.cancelCall(callId));
+    await this.#attempts.attempt(async () => this.#current?.cancelCall(callId));
   }
 
   /** Withdraw a call that waits and make it again, with arguments that the person has edited. */
   async callEdited(name: string, given: Record<string, unknown>): Promise<void> {
-    await this.#attempt(async () => this.#current?.callInstead({ name, arguments: given }));
+    await this.#attempts.attempt(async () => this.#current?.callInstead({ name, arguments: given }));
   }
 
   async continueTurn(): Promise<void> {
-    await this.#attempt(async () => this.#current?.continueTurn(this.#session?.models ?? []));
+    await this.#attempts.attempt(async () => this.#current?.continueTurn(this.#session?.models ?? []));
   }
 
   async discardTurn(): Promise<void> {
-    await this.#attempt(async () => this.#current?.discardTurn());
+    await this.#attempts.attempt(async () => this.#current?.discardTurn());
   }
 
   openApproval(approvalId: string): void {
@@ -259,14 +258,13 @@ export class Workspace {
   }
 
   dismissProblem(): void {
-    this.#problem = null;
-    this.#publish();
+    this.#attempts.say(null);
   }
 
   /** The tool of that name in the conversation on the screen; null, with the reason said, where it cannot be had. */
   async findTool(name: string): Promise<ToolDescriptor | null> {
     let found: ToolDescriptor | undefined;
-    await this.#attempt(async () => {
+    await this.#attempts.attempt(async () => {
       found = (await this.lookups.tools(this.#currentId)).find((each) => each.name === name);
     });
     return found ?? null;
@@ -299,13 +297,21 @@ export class Workspace {
       },
       sendFiles: (opened) => this.#files.sendTo(opened),
       hasImages: () => this.#files.of(id).some(({ mediaType }) => mediaType !== undefined),
-      conversationFor: async (text) => conversation ?? (await this.#createConversation(text)),
+      models: () => this.#session,
+      chooseModel: (to, model) => this.#models.choose(to, model),
+      showGrants: () => this.grants.show(),
+      conversationFor: async (text) => {
+        if (conversation === undefined) return this.#createConversation(text);
+        // A title that could not be changed keeps nobody from asking.
+        await this.#index.nameAfter(conversation.id, text).catch(() => undefined);
+        return conversation;
+      },
     };
     let taken = false;
-    await this.#attempt(async () => {
+    await this.#attempts.attempt(async () => {
       const outcome = await runCommand(readCommand(typed), typed, context);
       taken = outcome.taken;
-      if (!outcome.taken) this.#problem = outcome.problem;
+      if (!outcome.taken) this.#attempts.say(outcome.problem);
     });
     return taken;
   }
@@ -322,9 +328,8 @@ export class Workspace {
 
   /** A new conversation, named after what it begins with. */
   async #createConversation(text: string): Promise<OpenConversation> {
-    const { conversation } = await this.#client.call("conversations/open", { title: titleFrom(text) });
+    const conversation = await this.#index.create(text);
     const created = this.#opened.create(conversation.id);
-    this.#index.put(conversation);
     this.#models.copy(this.#currentId, conversation.id);
     this.#models.forget(null);
     this.#files.move(null, conversation.id);
@@ -354,20 +359,6 @@ export class Workspace {
     );
   }
 
-  /** Do something that may fail, and say so in words if it does. Gives whether it was done. */
-  async #attempt(work: () => Promise<unknown>): Promise<boolean> {
-    try {
-      this.#problem = null;
-      await work();
-      return true;
-    } catch (error) {
-      this.#problem = explainProblem(error);
-      return false;
-    } finally {
-      this.#publish();
-    }
-  }
-
   #publish(): void {
     this.#published.publish();
   }
@@ -394,7 +385,8 @@ export class Workspace {
       unfinishedTurn: current?.unfinishedTurn ?? null,
       loading: this.#loading,
       grants: this.grants.held,
-      problem: this.#problem,
+      grantsAsked: this.grants.asked,
+      problem: this.#attempts.problem,
     };
   }
 }

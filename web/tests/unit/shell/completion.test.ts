@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { MOST_SUGGESTED, suggestPaths, suggestTools, wantedAt } from "../../../src/features/shell/completion.ts";
-import { tools } from "../agent/scripted.ts";
+import {
+  MOST_SUGGESTED,
+  suggestModels,
+  suggestPaths,
+  suggestTools,
+  wantedAt,
+} from "../../../src/features/shell/completion.ts";
+import { smallModel, tools } from "../agent/scripted.ts";
 
 const at = (text: string) => wantedAt(text, text.length);
 
@@ -20,6 +26,7 @@ describe("what the text before the caret could go on with", () => {
     expect(at("/call wri")).toEqual({ kind: "tool", command: "call", start: "wri", from: 6 });
     expect(at("/inspect ")).toMatchObject({ kind: "tool", command: "inspect", start: "" });
     expect(at("/call write_file {")).toBeNull();
+    expect(at("/model Qwen 3")).toEqual({ kind: "model", start: "Qwen 3", from: 7 });
   });
 });
 
@@ -49,6 +56,16 @@ describe("what is suggested", () => {
   test("a long folder is cut", () => {
     const entries = Array.from({ length: 500 }, (_, index) => ({ name: `to${index}`, isFolder: false }));
     expect(suggestPaths(wanted, entries)).toHaveLength(MOST_SUGGESTED);
+  });
+
+  test("models by their names, and by its id one whose name another has", () => {
+    const named = (id: string, displayName: string) => ({ ...smallModel, id, displayName });
+    const models = [named("a", "Qwen 3"), named("b", "Small"), named("c", "Small")];
+    const inserted = (start: string) =>
+      suggestModels({ kind: "model", start, from: 7 }, models).map(({ insert }) => insert);
+    expect(inserted("")).toEqual(["Qwen 3", "b", "c"]);
+    expect(inserted("3")).toEqual(["Qwen 3"]);
+    expect(inserted("none")).toEqual([]);
   });
 
   test("a tool that is to be called leads on to its form", () => {

@@ -101,6 +101,20 @@ test.each([
   expect(text.includes("not verified")).toBe(!quiet);
 });
 
+test("as Markdown an attached file is its text, and not its bytes as well", () => {
+  const at = "2026-11-21T10:00:00.000Z";
+  const call = proposed("call_1", "read_attachment", { name: "a.csv", data: "bW9udGg=" });
+  const text = writeMarkdown({
+    format: "countersign.conversation.v1",
+    exportedAt: at,
+    conversation: conversationOf("cnv_1", "A talk"),
+    messages: [{ turnId: "trn_1", provenance: "claimed", at, role: "assistant", content: "", toolCalls: [call] }],
+    calls: [{ call, turnId: "trn_1", state: "closed", receivedAt: at, result: resultOf("call_1", ok("month")) }],
+  });
+  expect(text).toContain('"name": "a.csv"');
+  expect(text).not.toContain("bW9udGg=");
+});
+
 test("as Markdown a result cannot end the block that it stands in", () => {
   const at = "2026-11-21T10:00:00.000Z";
   const call = proposed("call_1", "read_file", { path: "a.md" });
@@ -132,6 +146,7 @@ test("as Markdown a result cannot end the block that it stands in", () => {
 
 test.each([
   ["what is in notes/?\nand where", "what is in notes/?"],
+  ["/etc/hosts is what?", "/etc/hosts is what?"],
   ["/tools", "Tools"],
   ["/help", "Help"],
   ['/call write_file {"path": "a"}', "Call of write_file"],

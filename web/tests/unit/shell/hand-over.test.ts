@@ -3,7 +3,7 @@ import { emptyConversation } from "../../../src/agent/conversation.ts";
 import { PartialAnswer } from "../../../src/features/shell/partial-answer.ts";
 import { Workspace } from "../../../src/features/shell/workspace.ts";
 import type { StoredMessage, ToolRequest } from "../../../src/protocol/generated.ts";
-import { ok, resultOf, snapshotOf } from "../agent/scripted.ts";
+import { ok, resultOf, smallModel, snapshotOf } from "../agent/scripted.ts";
 import { until } from "./open-workspace.ts";
 import { conversationOf, pageOf, ScriptedClient } from "./scripted-client.ts";
 
@@ -69,6 +69,65 @@ describe("a turn that another tab takes over", () => {
     look();
     const settled = await until(workspace, ({ log }) => log.calls.call_1?.phase === "closed");
     expect(settled).toMatchObject({ busy: false, unfinishedTurn: null });
+  });
+});
+
+describe("a turn that this tab takes over", () => {
+  const held = ({ takeOver }: { takeOver?: boolean }) => ({
+    ...turn,
+    ...(takeOver && { snapshot: snapshotOf("trn_1") }),
+  });
+
+  test("what the other tab has said so far has not stopped, and goes on here as one answer", async () => {
+    const client = new ScriptedClient({
+      "conversations/open": (params: { takeOver?: boolean }) => ({
+        conversation: conversationOf("cnv_1"),
+        messages: [asked],
+        openTurn: { ...held(params), modelId: smallModel.id },
+      }),
+    });
+    const page = pageOf(client, ['{"answer":"Which one?"}']);
+    page.environment.address.write("cnv_1");
+    page.environment.kept.write("partial:cnv_1", JSON.stringify({ turnId: "trn_1", text: "Which" }));
+    const workspace = new Workspace(page.environment);
+    await workspace.start();
+    expect(workspace.getState().log.entries.at(-1)).toMatchObject({ text: "Which", stopped: false });
+    await workspace.continueTurn();
+    const said = workspace.getState().log.entries.filter(({ kind }) => kind === "assistant");
+    expect(said).toMatchObject([{ text: "Which one?" }]);
+  });
+
+  test("it goes on from what the other tab did meanwhile", async () => {
+    let isDone = false;
+    const result: StoredMessage = { ...asked, role: "tool", content: "deleted", toolCallId: "call_1" };
+    const client = new ScriptedClient({
+      "conversations/open": (params: { takeOver?: boolean }) => ({
+        conversation: conversationOf("cnv_1"),
+        messages: isDone ? [asked, { ...asked, role: "assistant", content: "", toolCalls: [call] }, result] : [asked],
+        openTurn: held(params),
+      }),
+      "tools/list-calls": () => ({
+        calls: isDone
+          ? [
+              {
+                call,
+                turnId: "trn_1",
+                state: "closed",
+                receivedAt: asked.at,
+                result: resultOf("call_1", ok("deleted")),
+              },
+            ]
+          : [],
+      }),
+    });
+    const page = pageOf(client);
+    page.environment.address.write("cnv_1");
+    const workspace = new Workspace(page.environment);
+    await workspace.start();
+    isDone = true;
+    await workspace.continueTurn();
+    expect(workspace.getState().log.calls.call_1).toMatchObject({ phase: "closed" });
+    expect(client.paramsOf("tools/invoke")).toEqual([]);
   });
 });
 

@@ -128,6 +128,20 @@ describe("an export", () => {
     );
   });
 
+  test("of this program has the text of an attached file, and not its bytes as well", async () => {
+    const given = { name: "a.csv", data: "bW9udGg=" };
+    const { found } = await read({
+      format: "countersign.conversation.v1",
+      messages: [
+        { role: "assistant", content: "", toolCalls: [{ id: "c1", name: "read_attachment", arguments: given }] },
+        { role: "tool", content: "a.csv, 5 bytes:\nmonth", toolCallId: "c1" },
+      ],
+    });
+    expect(found[0]?.body.messages[0]?.content).toBe(
+      '    Call of read_attachment (imported, not in this record): its result follows\n    {"name":"a.csv"}\n    a.csv, 5 bytes:\n    month',
+    );
+  });
+
   test("of a branch tells what came of the calls before it, of which the branch has no record", async () => {
     const { found } = await read({
       format: "countersign.conversation.v1",

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { advance, type Conversation, emptyConversation } from "../../../src/agent/conversation.ts";
+import { advance, type Conversation, emptyConversation, restore } from "../../../src/agent/conversation.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import { Log } from "../../../src/features/shell/log/Log.tsx";
 import { openingOf } from "../../../src/features/shell/log/opening.ts";
@@ -66,7 +66,7 @@ test("a step that came to nothing is not called done", () => {
 });
 
 test("what the loop says is marked as English, and what the assistant says is not", () => {
-  const refused = { outcome: "deniedByUser", content: "", trust: "trusted", truncated: false } as const;
+  const refused = { outcome: "timedOut", content: "", trust: "trusted", truncated: false } as const;
   const view = after(
     { type: "call:proposed", call: { id: "call_1", name: "write_file", arguments: {} } },
     { type: "call:closed", callId: "call_1", result: refused },
@@ -75,7 +75,7 @@ test("what the loop says is marked as English, and what the assistant says is no
   );
   render(<Log view={view} {...props} />);
   const languageOf = (text: RegExp) => screen.getByText(text).closest("[lang]")?.getAttribute("lang") ?? null;
-  expect(languageOf(/You said no/)).toBe("en");
+  expect(languageOf(/Nobody approved/)).toBe("en");
   expect(languageOf(/The answer was cut/)).toBe("en");
   expect(screen.getByText("Wie Sie wollen.").closest("[lang]:not(html)")).toBeNull();
 });
@@ -172,6 +172,37 @@ test("a list that was asked for below an answer leaves the answer its ways on, a
   expect(copy.parentElement).toBe(again?.parentElement);
 });
 
+test("the keys of the help are those that the person has set", () => {
+  const view = advance(emptyConversation, { type: "panel:shown", panel: { kind: "help" } });
+  render(<Log view={view} {...props} sendKey="withCtrl" />);
+  expect(screen.getByRole("region", { name: "Commands" }).textContent).toContain("Ctrl+Enter sends");
+});
+
+test("what the page said for whoever attached a file is no question to copy", () => {
+  const call = { id: "call_1", name: "read_attachment", arguments: { name: "a.csv", data: "bW9udGg=" } };
+  const view = [
+    { type: "turn:begun", turnId: "trn_1", text: "Attached a.csv", tools: [] } as const,
+    { type: "call:proposed", call } as const,
+  ].reduce(advance, emptyConversation);
+  render(<Log view={view} {...props} busy={false} />);
+  expect(screen.getByText("Attached a.csv")).toBeTruthy();
+  expect(screen.queryByRole("button", { name: "Copy question" })).toBeNull();
+});
+
+test("how fast an answer came is said in figures that mean something", () => {
+  const begun = { type: "turn:begun", turnId: "trn_1", text: "hello", tools: [] } as const;
+  const said = { type: "assistant:said", content: "Hello.", stopped: false } as const;
+  const view = [begun, said, { type: "turn:ended", ending: "answered", label: "words" } as const].reduce(
+    advance,
+    emptyConversation,
+  );
+  const taken = (tokens: number) => new Map([["trn_1", { tokens, seconds: 0.003, firstSeconds: 0.1 }]]);
+  const { rerender } = render(<Log view={view} {...props} busy={false} figures={taken(14)} />);
+  expect(screen.getByText("14 tokens · 4,700 tokens/s · first words after 0.1 s")).toBeTruthy();
+  rerender(<Log view={view} {...props} busy={false} figures={taken(1)} />);
+  expect(screen.getByText("1 token · first words after 0.1 s")).toBeTruthy();
+});
+
 describe("a question", () => {
   const asked = (text: string) =>
     [
@@ -264,4 +295,53 @@ describe("a question", () => {
       expect(screen.queryByRole("button", { name: "Call again" })).toBeNull();
     },
   );
+});
+
+test("a call of the conversation that this one was copied from is not called done: its words say nothing about that", () => {
+  const stored = [
+    { id: "msg_1", turnId: "trn_1", role: "user", content: "delete it" },
+    {
+      id: "msg_2",
+      turnId: "trn_1",
+      role: "assistant",
+      content: "",
+      toolCalls: [{ id: "call_1", name: "note", arguments: {} }],
+    },
+    { id: "msg_3", turnId: "trn_1", role: "tool", toolCallId: "call_1", content: "the person said no" },
+  ] as never;
+  render(<Log view={restore(stored, [], null)} {...props} />);
+  expect(screen.getByRole("article", { name: "note: Before the copy" })).toBeTruthy();
+});
+
+test("a call that the person turned down is one line, without what the model was told of it", () => {
+  const result = {
+    outcome: "deniedByUser",
+    content: "the person said no",
+    trust: "trusted",
+    truncated: false,
+  } as const;
+  const view = after(
+    { type: "call:proposed", call: { id: "call_1", name: "note", arguments: { what: "beans", times: 2 } } },
+    { type: "call:closed", callId: "call_1", result },
+  );
+  render(<Log view={view} {...props} />);
+  const card = screen.getByRole("article", { name: "note: Denied" });
+  expect(card.dataset.line).toBe("true");
+  expect(card.textContent).toContain("times: 2");
+  expect(within(card).queryByText("Result")).toBeNull();
+  // The line says everything about the arguments.
+  expect(within(card).queryByText("Arguments")).toBeNull();
+});
+
+test("arguments that do not fit in the line are behind it", () => {
+  const view = after(
+    { type: "call:proposed", call: { id: "call_1", name: "note", arguments: { what: "b".repeat(60) } } },
+    {
+      type: "call:closed",
+      callId: "call_1",
+      result: { outcome: "ok", content: "", trust: "trusted", truncated: false },
+    },
+  );
+  render(<Log view={view} {...props} />);
+  expect(screen.getByText("Arguments")).toBeTruthy();
 });

@@ -13,7 +13,7 @@ const ALLOWED = new Set(
   ),
 );
 const ATTRIBUTES = new Set(
-  "class dir href target rel title tabindex type scope start data-depth data-task data-align aria-busy aria-disabled".split(
+  "class dir href target rel title tabindex type scope start data-depth data-task data-align role aria-label aria-busy aria-disabled".split(
     " ",
   ),
 );
@@ -131,4 +131,12 @@ test.each([
   ["", null],
 ])("a link to %s", (href, safe) => {
   expect(safeLink(href)).toBe(safe);
+});
+
+test("each block runs in the direction of its own text, and code in that of code", () => {
+  const { container } = render(
+    <Markdown text={"مرحبا\n\n- واحد\n\nThen in English.\n\n```sh\nls\n```\n\n| a |\n|---|\n| ب |"} />,
+  );
+  for (const element of container.querySelectorAll("p, ul, table")) expect(element.getAttribute("dir")).toBe("auto");
+  expect(container.querySelector("pre")?.closest("[dir]")).toBeNull();
 });

@@ -96,8 +96,12 @@ test("arguments are folded only where the line does not say them whole", () => {
   };
   expect(ended({ path: "notes/old.txt" })).toEqual([true, false]);
   expect(ended({})).toEqual([true, false]);
+  expect(ended({ deep: true })).toEqual([true, false]);
+  expect(ended({ count: 3 })).toEqual([true, false]);
   // "true" and true look alike in a line, and so do one space and two.
-  expect(ended({ deep: true })).toEqual([true, true]);
+  expect(ended({ deep: "true" })).toEqual([true, true]);
+  expect(ended({ count: "3" })).toEqual([true, true]);
+  expect(ended({ deep: ["true"] })).toEqual([true, true]);
   expect(ended({ text: "a  b" })).toEqual([true, true]);
   expect(ended({ text: "x".repeat(81) })).toEqual([true, true]);
 });

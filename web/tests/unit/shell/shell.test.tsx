@@ -168,7 +168,8 @@ describe("a conversation", () => {
     );
     expect(await screen.findByRole("article", { name: "delete_file: Denied" })).toBeTruthy();
     expect(screen.queryByRole("region", { name: "Waiting for your approval" })).toBeNull();
-    expect((await screen.findAllByText(/You said no/)).length).toBeGreaterThan(0);
+    // Once, in the answer: the card's state says it already.
+    expect(await screen.findAllByText(/You said no/)).toHaveLength(1);
   });
 
   test("the send button is the stop button while an answer is under way", async () => {
@@ -283,12 +284,29 @@ describe("commands", () => {
     const list = await screen.findByRole("region", { name: "Tools of this conversation" });
     expect(within(list).getByText("Needs your passkey")).toBeTruthy();
     await user.type(box, "/inspect read_file{Enter}");
-    expect(
-      within(await screen.findByRole("region", { name: "The tool read_file" })).getByText("Runs by itself"),
-    ).toBeTruthy();
+    const tool = within(await screen.findByRole("region", { name: "The tool read_file" }));
+    expect(tool.getByText("Runs by itself")).toBeTruthy();
+    expect(tool.getByText("path", { selector: "dt code" }).closest("dt")?.nextElementSibling?.textContent).toBe("text");
+    await user.type(box, "/model ");
+    expect(within(screen.getByRole("listbox", { name: "Models" })).getAllByRole("option")).toHaveLength(1);
+    await user.clear(box);
+    await user.type(box, "/model{Enter}");
+    expect(within(await screen.findByRole("region", { name: "Models" })).getByText("answers here")).toBeTruthy();
     await user.type(box, "/help{Enter}");
-    expect(await screen.findByRole("region", { name: "Commands" })).toBeTruthy();
+    const help = await screen.findByRole("region", { name: "Commands" });
+    for (const words of ["@…", "also …", "Paper clip", "/model [NAME]", "/grants"])
+      expect(within(help).getByText(words)).toBeTruthy();
+    expect(help.textContent).toContain("Enter sends, Shift+Enter starts a new line");
     await expectAccessible();
+  });
+
+  test("/grants opens what is in force, and in no conversation", async () => {
+    const client = new ScriptedClient({ "grants/list": () => ({ grants: [] }) });
+    const { user } = openShell(client);
+    await user.type(await screen.findByRole("textbox", { name: "Message" }), "/grants{Enter}");
+    expect(await screen.findByRole("dialog", { name: "Grants" })).toBeTruthy();
+    expect(await screen.findByText("No grant is in force")).toBeTruthy();
+    expect(client.paramsOf("conversations/open")).toEqual([]);
   });
 });
 
@@ -334,6 +352,14 @@ describe("by keyboard", () => {
 });
 
 describe("several models", () => {
+  test("that are configured and not there are listed with the reason, and cannot be chosen", async () => {
+    const missingModels = [{ name: "gone.gguf", why: "there is no such file" }];
+    openShell(new ScriptedClient({ "session/describe": () => ({ ...description, missingModels }) }));
+    const choice = await screen.findByRole("combobox", { name: "Model" });
+    const gone = within(choice).getByRole("option", { name: "gone.gguf: not available, there is no such file" });
+    expect((gone as HTMLOptionElement).disabled).toBe(true);
+  });
+
   test("are chosen from by name, with where each runs and how well it was measured to call tools", async () => {
     const remote = { ...largeModel, id: "remote", displayName: "Large", local: false };
     const models = [
@@ -350,6 +376,8 @@ describe("several models", () => {
         .getAllByRole("option")
         .map((option) => option.textContent),
     ).toEqual(["Small", "Large (not on this machine), sees images, does 95 % of the test tasks", "Own"]);
+    // Where who asks is answered: beneath the field, with the room that there is.
+    expect(choice.compareDocumentPosition(screen.getByLabelText("Message"))).toBe(Node.DOCUMENT_POSITION_PRECEDING);
     await user.selectOptions(choice, "remote");
     expect((choice as HTMLSelectElement).value).toBe("remote");
     choice.focus();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { waitingCalls } from "../../../src/agent/conversation.ts";
 import { Workspace } from "../../../src/features/shell/workspace.ts";
-import type { Approval, ToolRequest, ToolResult } from "../../../src/protocol/generated.ts";
+import type { Approval, ToolResult } from "../../../src/protocol/generated.ts";
 import { RpcError } from "../../../src/protocol/rpc.ts";
 import { largeModel, ok, proposed, resultOf, snapshotOf } from "../agent/scripted.ts";
 import { start, until, waitingTools } from "./open-workspace.ts";
@@ -321,47 +321,6 @@ describe("coming back", () => {
     // The scripted gateway says that no turn is open any more, so it is over here as well.
     const state = await until(workspace, ({ busy }) => !busy);
     expect(state.log.entries.at(-1)).toMatchObject({ kind: "notice" });
-  });
-});
-
-describe("commands", () => {
-  test("/tools and /inspect show what the gateway describes, and ask no model", async () => {
-    const client = new ScriptedClient();
-    const { workspace } = await start(client);
-    await workspace.submit("/tools");
-    await workspace.submit("/inspect read_file");
-    expect(workspace.getState().log.entries).toMatchObject([
-      { kind: "panel", panel: { kind: "tools" } },
-      { kind: "panel", panel: { kind: "tool", tool: { name: "read_file" } } },
-    ]);
-    expect(client.paramsOf("turns/begin")).toEqual([]);
-    expect(await workspace.submit("/inspect nothing")).toBe(false);
-    expect(workspace.getState().problem).toContain("nothing");
-  });
-
-  test("/call goes through the gate as a turn of its own", async () => {
-    const client = new ScriptedClient({ "tools/invoke": ({ call }: ToolRequest) => resultOf(call.id, ok("a.txt")) });
-    const { workspace } = await start(client);
-    expect(await workspace.submit('/call list_directory {"path":"."}')).toBe(true);
-    await until(workspace, ({ busy, log }) => !busy && log.calls.call_1?.phase === "closed");
-    expect(client.paramsOf("tools/invoke")).toMatchObject([
-      { call: { name: "list_directory", arguments: { path: "." } } },
-    ]);
-    expect(client.paramsOf("inference/token")).toEqual([]);
-  });
-
-  test("a mistake is explained and kept in the box", async () => {
-    const { workspace } = await start(new ScriptedClient());
-    expect(await workspace.submit("/call x {oops")).toBe(false);
-    expect(workspace.getState().problem).toContain("JSON object");
-  });
-
-  test("/exit signs out and ends the connection", async () => {
-    const client = new ScriptedClient();
-    const { workspace } = await start(client);
-    await workspace.submit("/exit");
-    expect(client.seen.at(-1)?.method).toBe("POST /logout");
-    expect(workspace.getState().connection.phase).toBe("ended");
   });
 });
 

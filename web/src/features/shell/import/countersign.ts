@@ -1,3 +1,4 @@
+import { ATTACHER } from "../../../agent/attached.ts";
 import { isObject } from "../../../agent/parse.ts";
 import type { TracedConversation, TracedMessage } from "./read-export.ts";
 import { momentOf } from "./traced.ts";
@@ -48,7 +49,8 @@ function describeCall(
   const result = results.get(id);
   const outcome = typeof result?.outcome === "string" ? `outcome ${result.outcome}` : "its result follows";
   const ended = result === undefined ? "no result" : outcome;
-  const lines = [`Call of ${String(name)} (imported, not in this record): ${ended}`, shortJson(given)];
+  const told = name === ATTACHER && isObject(given) ? { ...given, data: undefined } : given;
+  const lines = [`Call of ${String(name)} (imported, not in this record): ${ended}`, shortJson(told)];
   if (typeof result?.content === "string" && result.content !== "") lines.push(result.content.slice(0, SHOWN));
   // As code, so that nothing in it is read as markup.
   return lines

@@ -6,8 +6,8 @@ import type { ToolCall } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
 import type { BranchPoint } from "../branches.ts";
-import type { AnswerFigures } from "../personal-chat.ts";
 import type { SendKey } from "../settings.ts";
+import type { AnswerFigures } from "../turn-figures.ts";
 import styles from "./EntryActions.module.css";
 import { QuestionEditor } from "./QuestionEditor.tsx";
 
@@ -149,11 +149,19 @@ export function AnswerActions(props: AnswerActionsProps) {
 }
 
 const few = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+const rough = new Intl.NumberFormat(language, { maximumSignificantDigits: 2 });
+
+/** Fewer tokens than this say nothing of how fast a model writes. */
+const TIMED_TOKENS = 5;
 
 function describe({ tokens, seconds, firstSeconds }: AnswerFigures): string {
   return [
     t`${tokens} {token|tokens}`,
-    ...(seconds > 0 ? [t`${few.format(tokens / seconds)} tokens/s`] : []),
-    firstSeconds < 0.05 ? t`first after less than ${0.1} s` : t`first after ${few.format(firstSeconds)} s`,
+    ...(seconds > 0 && tokens >= TIMED_TOKENS ? [t`${rough.format(tokens / seconds)} tokens/s`] : []),
+    ...(firstSeconds === null ? [] : [describeWait(firstSeconds)]),
   ].join(" · ");
+}
+
+function describeWait(seconds: number): string {
+  return seconds < 0.05 ? t`first words after less than ${0.1} s` : t`first words after ${few.format(seconds)} s`;
 }

@@ -9,8 +9,8 @@ import { ErrorBoundary } from "../../../ui/ErrorBoundary.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import type { BranchPoint } from "../branches.ts";
 import { entryAt, type SoughtPlace } from "../message-search.ts";
-import type { AnswerFigures } from "../personal-chat.ts";
 import type { SendKey } from "../settings.ts";
+import type { AnswerFigures } from "../turn-figures.ts";
 import { AnswerActions, QuestionActions, type UserEntry } from "./EntryActions.tsx";
 import { goingOn } from "./going-on.ts";
 import { isHeld } from "./held-calls.ts";
@@ -157,13 +157,13 @@ interface PlacedEntry extends LogProps {
 
 /** The entry at a place. What is drawn stays as it is while older ones are drawn above it. */
 const LogEntry = memo(({ isSought, ...props }: PlacedEntry) => {
-  const { view, index, onCancelCall } = props;
+  const { view, index, sendKey, onCancelCall } = props;
   const entry = view.entries[index];
   if (entry === undefined) return null;
   return (
     <>
       <ErrorBoundary what={t`This entry`}>
-        <EntryView entry={entry} view={view} index={index} isSought={isSought} onCancelCall={onCancelCall} />
+        <EntryView {...{ entry, view, index, isSought, sendKey, onCancelCall }} />
       </ErrorBoundary>
       <ActionsAfter {...props} />
     </>
@@ -176,6 +176,8 @@ function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }
   const { entries } = props.view;
   const entry = entries[index];
   const isOwnCall = ownCallAt(props.view, entry?.kind === "user" ? index : index - 1) !== undefined;
+  // The page said it for the person, and the file stands below.
+  if (entry?.kind === "user" && ownCallAt(props.view, index)?.name === ATTACHER) return null;
   if (entry?.kind === "user") return <QuestionActions {...{ ...props, entry, isOwnCall }} />;
   const card = entry?.kind === "call" ? props.view.calls[entry.callId] : undefined;
   const mayAsk = card?.result?.reason === "approvalExpired" && !props.busy && !isMadeAgain(props.view, index);
@@ -239,10 +241,11 @@ interface EntryProps {
   readonly view: Conversation;
   readonly index: number;
   readonly isSought: boolean;
+  readonly sendKey: SendKey;
   readonly onCancelCall: (callId: string) => void;
 }
 
-function EntryView({ entry, view, index, isSought, onCancelCall }: EntryProps) {
+function EntryView({ entry, view, index, isSought, sendKey, onCancelCall }: EntryProps) {
   const place = { "data-entry": entry.key, "data-sought": isSought || undefined, tabIndex: isSought ? -1 : undefined };
   switch (entry.kind) {
     case "user":
@@ -273,7 +276,7 @@ function EntryView({ entry, view, index, isSought, onCancelCall }: EntryProps) {
       );
     }
     case "panel":
-      return <PanelView panel={entry.panel} />;
+      return <PanelView panel={entry.panel} sendKey={sendKey} />;
     case "notice":
       return (
         <Banner tone={entry.tone}>
@@ -304,7 +307,7 @@ function Thinking({ words }: { readonly words: string }) {
   );
 }
 
-const DONE = { mark: "✓", word: " (done)" };
+const DONE = { mark: "✓", word: t` (done)` };
 const UNDONE = { mark: "✕", word: t` (not done)` };
 const NOW = { mark: "▸", word: "" };
 const NEXT = { mark: "·", word: "" };

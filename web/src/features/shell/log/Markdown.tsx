@@ -14,11 +14,12 @@ const MAX_DEPTH = 24;
 /**
  * Markdown as React elements. Nothing becomes HTML on the way: what looks like a tag is shown as text, a link may only lead
  * to http, https or mail, and an image is a link, because fetching it would send what is in the address to its server.
+ * Each block runs in the direction of its own text, and code in that of code.
  * `lang`: what the loop and the gateway say is English, whatever the page speaks, and is read out as that.
  */
 export const Markdown = memo(({ text, lang }: { readonly text: string; readonly lang?: "en" }) => {
   return (
-    <div className={styles.markdown} dir="auto" lang={lang}>
+    <div className={styles.markdown} lang={lang}>
       {readBlocks(text).map((block, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only ever appended, and a block is compared by its text
         <Block key={index} raw={block.raw} token={block} />
@@ -53,11 +54,11 @@ function renderBlock(token: Token, depth: number): ReactNode {
     case "heading":
       return <Heading depth={(token as Tokens.Heading).depth}>{renderInlines(token.tokens, depth)}</Heading>;
     case "paragraph":
-      return <p>{renderInlines(token.tokens, depth)}</p>;
+      return <p dir="auto">{renderInlines(token.tokens, depth)}</p>;
     case "text":
       return token.tokens ? renderInlines(token.tokens, depth) : (token as Tokens.Text).text;
     case "blockquote":
-      return <blockquote>{renderBlocks(token.tokens, depth + 1)}</blockquote>;
+      return <blockquote dir="auto">{renderBlocks(token.tokens, depth + 1)}</blockquote>;
     case "code":
       return <CodeBlock text={(token as Tokens.Code).text} lang={(token as Tokens.Code).lang} />;
     case "list":
@@ -73,7 +74,7 @@ function renderBlock(token: Token, depth: number): ReactNode {
         </p>
       );
     case "html":
-      return <p>{token.raw}</p>;
+      return <p dir="auto">{token.raw}</p>;
     case "checkbox":
       return (token as Tokens.Checkbox).checked ? "☑ " : "☐ ";
     default:
@@ -139,7 +140,11 @@ function Link({ href, children }: { readonly href: string; readonly children: Re
 
 /** Headings of an answer stand below the page's own, all on one level: a model's levels have gaps. */
 function Heading({ depth, children }: { readonly depth: number; readonly children: ReactNode }) {
-  return <h2 data-depth={Math.min(depth, 3)}>{children}</h2>;
+  return (
+    <h2 dir="auto" data-depth={Math.min(depth, 3)}>
+      {children}
+    </h2>
+  );
 }
 
 function CodeBlock({ text, lang }: { readonly text: string; readonly lang: string | undefined }) {
@@ -150,7 +155,8 @@ function CodeBlock({ text, lang }: { readonly text: string; readonly lang: strin
         <CopyButton text={text} what={t`code`} />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <pre tabIndex={0}>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is a part of a form */}
+      <pre role="group" aria-label={t`Code`} tabIndex={0}>
         <Code text={text} lang={lang?.split(" ", 1)[0] ?? ""} />
       </pre>
     </figure>
@@ -164,14 +170,21 @@ function List({ list, depth }: { readonly list: Tokens.List; readonly depth: num
       {renderBlocks(item.tokens, depth)}
     </li>
   ));
-  return list.ordered ? <ol start={list.start || 1}>{items}</ol> : <ul>{items}</ul>;
+  return list.ordered ? (
+    <ol dir="auto" start={list.start || 1}>
+      {items}
+    </ol>
+  ) : (
+    <ul dir="auto">{items}</ul>
+  );
 }
 
 function Table({ table, depth }: { readonly table: Tokens.Table; readonly depth: number }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <div className={styles.table} tabIndex={0}>
-      <table>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is a part of a form
+    <div className={styles.table} role="group" aria-label={t`Table`} tabIndex={0}>
+      <table dir="auto">
         <thead>
           <tr>
             {table.header.map((cell, index) => (

@@ -43,7 +43,7 @@ export function ToolCallView({ card, amongSeveral = false, held = false, onCance
     <article
       className={styles.call}
       data-tone={tone}
-      data-line={waits || result?.outcome === "ok"}
+      data-line={waits || (result !== undefined && explanation === null)}
       aria-label={`${call.name}: ${label}`}
     >
       <header className={styles.head}>
@@ -81,7 +81,7 @@ export function ToolCallView({ card, amongSeveral = false, held = false, onCance
       {result !== undefined && result.outcome !== "ok" && progress !== undefined && progress.lines.length > 0 && (
         <details className={styles.fold} open>
           <summary>{t`What it said before it ended`}</summary>
-          <Output text={progress.lines.join("\n")} />
+          <Output label={t`What it said before it ended`} text={progress.lines.join("\n")} />
         </details>
       )}
       {explanation !== null && <Markdown {...explanation} />}
@@ -91,7 +91,9 @@ export function ToolCallView({ card, amongSeveral = false, held = false, onCance
           <Arguments given={call.arguments} />
         </details>
       )}
-      {result !== undefined && result.content !== "" && <ResultView tool={call.name} result={result} />}
+      {result !== undefined && result.content !== "" && result.outcome !== "deniedByUser" && (
+        <ResultView tool={call.name} result={result} />
+      )}
       {result?.attachments !== undefined && <AttachmentList tool={call.name} attachments={result.attachments} />}
     </article>
   );
@@ -105,7 +107,7 @@ function Underway({ progress: { fraction, lines } }: { readonly progress: CallPr
       {earlier.length > 0 && (
         <details className={styles.fold}>
           <summary>{t`Output so far`}</summary>
-          <Output text={earlier.join("\n")} />
+          <Output label={t`Output so far`} text={earlier.join("\n")} />
         </details>
       )}
       <div className={styles.progress}>
@@ -167,7 +169,7 @@ function ResultView({ tool, result }: { readonly tool: string; readonly result: 
           </>
         )}
       </summary>
-      {output === null ? <Output text={result.content} /> : <Streams output={output} />}
+      {output === null ? <Output label={t`Result`} text={result.content} /> : <Streams output={output} />}
     </details>
   );
 }
@@ -179,17 +181,18 @@ function Streams({ output: { stdout, stderr, unreadable } }: { readonly output: 
     <>
       {stdout === "" && stderr === "" && <p className={styles.note}>{t`It printed nothing.`}</p>}
       {unreadable.includes("stdout") && <p className={styles.note}>{t`Output (${nameOf("stdout")})`}</p>}
-      {stdout !== "" && <Output text={stdout} />}
+      {stdout !== "" && <Output label={t`Output`} text={stdout} />}
       {stderr !== "" && <p className={styles.note}>{t`Error output (${nameOf("stderr")})`}</p>}
-      {stderr !== "" && <Output text={stderr} />}
+      {stderr !== "" && <Output label={t`Error output`} text={stderr} />}
     </>
   );
 }
 
-function Output({ text }: { readonly text: string }) {
+function Output({ label, text }: { readonly label: string; readonly text: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <pre className={styles.result} tabIndex={0} dir="auto">
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is a part of a form
+    <pre className={styles.result} role="group" aria-label={label} tabIndex={0} dir="auto">
       <ExternalText text={text} />
     </pre>
   );
@@ -202,22 +205,37 @@ function isShort(content: string): boolean {
 
 /** The arguments in a line, so that a call says what it is about without being opened. */
 function ArgumentSummary({ given }: { readonly given: CallArguments }) {
-  const words = Object.entries(given).map(([name, value]) => `${name}: ${shorten(value)}`);
-  return words.length === 0 ? null : (
+  const summary = summaryOf(given);
+  return summary === "" ? null : (
     <span className={styles.summary}>
-      <ExternalText text={words.join(" · ")} />
+      <ExternalText text={summary} />
     </span>
   );
 }
 
-/** Whether that line says all that there is to say about them. */
+function summaryOf(given: CallArguments): string {
+  return Object.entries(given)
+    .map(([name, value]) => `${name}: ${shorten(value)}`)
+    .join(" · ");
+}
+
+/** Whether that line says all that there is to say about them, and has room for it beside the name and the state. */
 function isSummedUp(given: CallArguments): boolean {
-  return Object.values(given).every((value) => typeof value === "string" && shorten(value) === value);
+  return Object.values(given).every(isSaidWhole) && summaryOf(given).length <= SEEN_WHOLE;
+}
+
+/** A text that reads as a value of another type is not: the line says the same of both. */
+function isSaidWhole(value: unknown): boolean {
+  if (typeof value === "string") return shorten(value) === value && !OTHER_TYPE.test(value);
+  return typeof value === "number" || typeof value === "boolean";
 }
 
 type CallArguments = CallCard["call"]["arguments"];
 
 const SUMMARY_LENGTH = 80;
+const OTHER_TYPE = /^(?:true|false|null|[-+]?[0-9][0-9.]*(?:e[-+]?[0-9]+)?)$/i;
+/** Characters of the line that are seen beside the name of a tool and its state. */
+const SEEN_WHOLE = 40;
 
 function shorten(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);

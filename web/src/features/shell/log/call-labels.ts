@@ -3,6 +3,7 @@ import { explainOutcome, why } from "../../../agent/copy.ts";
 import { catalogue } from "../../../language/language.ts";
 import { t } from "../../../language/t.ts";
 import type { ApprovalStatus, Outcome, PermissionMode } from "../../../protocol/generated.ts";
+import { callSentence } from "../../../ui/call-sentence.ts";
 import type { Tone } from "../../../ui/Tag.tsx";
 
 export interface CallState {
@@ -11,6 +12,9 @@ export interface CallState {
 }
 
 const EXPIRED: CallState = { label: t`Expired`, tone: "danger" };
+
+/** How it ended is not known here: a copy of a conversation has the words of a result, and not its record. */
+const COPIED: CallState = { label: t`Before the copy`, tone: "plain" };
 
 const CLOSED: Readonly<Record<Outcome, CallState>> = {
   ok: { label: t`Done`, tone: "ok" },
@@ -37,7 +41,8 @@ export function isUnderWay({ phase, result, decided }: CallCard): boolean {
 }
 
 /** The state of a call as a label. `held`: it stands behind one that waits for a person. */
-export function stateOf({ phase, result, decided }: CallCard, held = false): CallState {
+export function stateOf({ phase, result, decided, copied }: CallCard, held = false): CallState {
+  if (copied) return COPIED;
   if (result?.reason === "outcomeUnknown") return { label: t`Outcome unknown`, tone: "waiting" };
   if (result?.reason === "approvalExpired") return EXPIRED;
   if (result !== undefined) return CLOSED[result.outcome];
@@ -53,12 +58,17 @@ export function stateOf({ phase, result, decided }: CallCard, held = false): Cal
   }
 }
 
-/** Why a call gave nothing, as a sentence; null when it gave something. What no catalogue has is the loop's, in English. */
+/**
+ * Why a call gave nothing, as a sentence; null when it gave something, and when the person turned it down or let it expire: its
+ * state says so, and the answer what follows from it. What no catalogue has is the loop's, in English.
+ */
 export function explainFailedCall({ call, result }: CallCard): { readonly text: string; readonly lang?: "en" } | null {
-  if (result === undefined || result.outcome === "ok") return null;
+  if (result === undefined || result.outcome === "ok" || result.outcome === "deniedByUser") return null;
+  if (result.reason === "approvalExpired") return null;
   const known = catalogue[`reason:${result.reason}`] ?? catalogue[`outcome:${result.outcome}`];
   if (known === undefined) return { text: explainOutcome(call.name, result), lang: "en" };
-  return { text: known.replace("{tool}", () => `\`${call.name}\``).replace("{why}", () => why(result)) };
+  const told = result.error === undefined ? result : { ...result, error: callSentence(result.error.trim()) };
+  return { text: known.replace("{tool}", () => `\`${call.name}\``).replace("{why}", () => why(told)) };
 }
 
 export const MODES: Readonly<Record<PermissionMode, CallState>> = {

@@ -1,0 +1,11 @@
+import { t } from "../../language/t.ts";
+import type { ModelInfo } from "../../protocol/generated.ts";
+
+/** A model by name, with where it runs and what is known of what it can do. What nobody measured is not said. */
+export function describeModel({ displayName, local, seesImages, toolCallRank }: ModelInfo): string {
+  return [
+    local ? displayName : t`${displayName} (not on this machine)`,
+    ...(seesImages ? [t`sees images`] : []),
+    ...(toolCallRank === undefined ? [] : [t`does ${toolCallRank} % of the test tasks`]),
+  ].join(", ");
+}
