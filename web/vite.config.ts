@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
@@ -69,14 +69,20 @@ const PAGES: Readonly<Record<string, readonly [file: string, table: string]>> = 
   console: ["src/features/console/pages.tsx", "consolePages"],
 };
 
-/** `pages.json`: the paths of the app's pages, so that the gateway serves the app there and has no list of its own. */
+/** The file of each page that is loaded when it is shown, by its name in this table. */
+const LOADERS = "src/features/console/page-loaders.ts";
+
+/**
+ * `pages.json`: the paths of the app's pages, so that the gateway serves the app there and has no list of its own. And
+ * `preloads.json`: what the page of a path is loaded with, so that the gateway can name it before the script that asks for it runs.
+ */
 function addressed(app: string): Plugin {
   return {
     name: "addressed",
     apply: "build",
-    async generateBundle() {
+    async generateBundle(_, bundle) {
       const [file = "", table = ""] = PAGES[app] ?? [];
-      type Tables = Readonly<Record<string, readonly { readonly path: string }[]>>;
+      type Tables = Readonly<Record<string, readonly { readonly path: string; readonly loads?: string }[]>>;
       const { module } = await runnerImport<Tables>(fileURLToPath(new URL(file, import.meta.url)), {
         configFile: false,
         logLevel: "silent",
@@ -84,7 +90,42 @@ function addressed(app: string): Plugin {
       });
       const source = JSON.stringify(module[table]?.map(({ path }) => path));
       this.emitFile({ type: "asset", fileName: "pages.json", source });
+      if (app !== "console") return;
+      const filesOf = await loadedFiles(Object.values(bundle));
+      const preloads = module[table]?.flatMap(({ path, loads }) => (loads ? [[path, filesOf(loads)]] : []));
+      this.emitFile({
+        type: "asset",
+        fileName: "preloads.json",
+        source: JSON.stringify(Object.fromEntries(preloads ?? [])),
+      });
     },
+  };
+}
+
+/** Gives the scripts and style sheets that a page of the table is loaded with, without those that are there at once. */
+async function loadedFiles(bundle: readonly (Rolldown.OutputChunk | Rolldown.OutputAsset)[]) {
+  const chunks = bundle.filter((file) => file.type === "chunk");
+  const named = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+  const table = fileURLToPath(new URL(LOADERS, import.meta.url));
+  const modules = new Map(
+    [...(await readFile(table, "utf8")).matchAll(/(\w+): async[^"]+import\("([^"]+)"\)/g)].map(
+      ([, name = "", path = ""]) => [name, join(dirname(table), path)],
+    ),
+  );
+  const chunkOf = (module: string) => chunks.find(({ facadeModuleId }) => facadeModuleId === module)?.fileName ?? "";
+  const withImports = (name: string, found = new Set<string>()): Set<string> => {
+    const chunk = named.get(name);
+    if (chunk === undefined || found.has(name)) return found;
+    found.add(name);
+    for (const each of chunk.imports) withImports(each, found);
+    return found;
+  };
+  const atOnce = new Set(chunks.filter(({ isEntry }) => isEntry).flatMap(({ fileName }) => [...withImports(fileName)]));
+  return (page: string): readonly string[] => {
+    const module = modules.get(page);
+    if (module === undefined || chunkOf(module) === "") throw new Error(`no file of the build is the page ${page}`);
+    const scripts = [...withImports(chunkOf(module), withImports(chunkOf(table)))].filter((name) => !atOnce.has(name));
+    return scripts.flatMap((name) => [name, ...(named.get(name)?.viteMetadata?.importedCss ?? [])]);
   };
 }
 

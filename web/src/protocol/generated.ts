@@ -1107,6 +1107,7 @@ export interface SessionDescription {
   connectionId: string;
   consoleOrigin: string;
   limits: SessionLimits;
+  missingModels?: MissingModel[];
   models: ModelInfo[];
   session: AgentSession;
 }
@@ -1121,6 +1122,13 @@ export interface SessionLimits {
   messageDepth: number;
   pendingApprovals: number;
   requestsInFlight: number;
+}
+/**
+ * A model that is configured and not there: what it is configured by, and why it cannot be chosen.
+ */
+export interface MissingModel {
+  name: string;
+  why: string;
 }
 /**
  * A model that can be used. `id` is weight digest plus architecture tag for local weights; memory in bytes.
@@ -1843,7 +1851,7 @@ export interface AuditModels {
 /**
  * What was used of a model. `modelId` is absent for turns and calls that named none. `seconds` are those in which it
  * answered, `requests` those through the gateway; `callsRan` are the calls whose tool was started, whatever came of it;
- * `callsPerTurn` is absent without a turn.
+ * `callsPerTurn` is absent without a turn or a model.
  */
 export interface ModelUseView {
   calls: number;

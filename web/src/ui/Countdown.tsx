@@ -4,7 +4,7 @@ import { useSecond } from "./clock.ts";
 import { clockFace, spokenDuration } from "./durations.ts";
 
 /** The last part of the time, in milliseconds, which is coloured as a warning. */
-const SHORT = 30_000;
+export const SHORT = 30_000;
 
 /**
  * Time that is left until an RFC 3339 instant, by the gateway's clock; what happens then is for the gateway to say. The face

@@ -9,6 +9,13 @@ export interface ErrorBoundaryProps {
   readonly what: string;
   /** A new value (the address, say) tries again by itself. */
   readonly resetKey?: string | undefined;
+  /**
+   * Loads everything again, in the place of another attempt: a part of the program that could not be fetched once is not asked for
+   * again, neither by React nor by every browser.
+   */
+  readonly reload?: (() => void) | undefined;
+  /** The gateway is out of reach. Once it is back, what failed meanwhile is loaded again by itself. */
+  readonly away?: boolean | undefined;
 }
 
 interface ErrorBoundaryState {
@@ -28,13 +35,17 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundarySt
     return props.resetKey === state.resetKey ? null : { failed: false, resetKey: props.resetKey };
   }
 
+  override componentDidUpdate({ away = false }: ErrorBoundaryProps): void {
+    if (this.state.failed && away && !this.props.away) this.props.reload?.();
+  }
+
   override render(): ReactNode {
     if (!this.state.failed) return this.props.children;
     return (
       <Banner tone="danger" urgent title={t`${this.props.what} could not be shown`}>
         <p>{t`Nothing was decided or sent. Try again; if it happens again, reload the page.`}</p>
         <div>
-          <Button onClick={() => this.setState({ failed: false })}>{t`Try again`}</Button>
+          <Button onClick={this.props.reload ?? (() => this.setState({ failed: false }))}>{t`Try again`}</Button>
         </div>
       </Banner>
     );

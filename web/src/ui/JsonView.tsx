@@ -41,9 +41,10 @@ export function JsonView({ value, openTo = 2, fold = true }: JsonViewProps) {
           kind="list"
           entries={value.map((item: unknown, index) => [String(index), item] as const)}
           openTo={openTo}
+          fold={fold}
         />
       ) : (
-        <Branch kind="object" entries={Object.entries(value)} openTo={openTo} />
+        <Branch kind="object" entries={Object.entries(value)} openTo={openTo} fold={fold} />
       );
     default:
       return <span className={styles.word}>{t`no JSON value`}</span>;
@@ -54,9 +55,10 @@ interface BranchProps {
   readonly kind: "list" | "object";
   readonly entries: readonly (readonly [string, unknown])[];
   readonly openTo: number;
+  readonly fold: boolean;
 }
 
-function Branch({ kind, entries, openTo }: BranchProps) {
+function Branch({ kind, entries, openTo, fold }: BranchProps) {
   if (entries.length === 0)
     return <span className={styles.word}>{kind === "list" ? t`empty list` : t`empty object`}</span>;
   const count = kind === "list" ? t`${entries.length} {item|items}` : t`${entries.length} {field|fields}`;
@@ -66,9 +68,9 @@ function Branch({ kind, entries, openTo }: BranchProps) {
       <ul className={styles.fields}>
         {entries.map(([name, item]) => (
           <li key={name} className={styles.field}>
-            <span className={styles.name}>{kind === "list" ? name : <VisibleText text={name} />}</span>
+            <span className={styles.name}>{kind === "list" ? name : <VisibleText text={name} fold={fold} />}</span>
             <span className={styles.value}>
-              <JsonView value={item} openTo={openTo - 1} />
+              <JsonView value={item} openTo={openTo - 1} fold={fold} />
             </span>
           </li>
         ))}

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build, type Rolldown } from "vite";
 import { describe, expect, test, vi } from "vitest";
-import { consolePages } from "../../src/features/console/pages.tsx";
+import { type ConsolePage, consolePages } from "../../src/features/console/pages.tsx";
 import { shellPages } from "../../src/features/shell/pages.ts";
 
 // Vitest calls this a test, and React would bring what helps to find mistakes.
@@ -52,6 +52,21 @@ describe.each([
   test("tells the gateway the paths of its pages, and no others", { timeout: 60_000 }, async () => {
     const paths = JSON.parse((await files).get("pages.json") ?? "null");
     expect(paths).toEqual(pages.map(({ path }) => path));
+  });
+
+  // The gateway names them with the page: each that waits for the one before takes a round trip more.
+  test("tells the gateway what each page is loaded with, beside what is loaded first", {
+    timeout: 60_000,
+  }, async () => {
+    const built = await files;
+    const preloads: Record<string, string[]> = JSON.parse(built.get("preloads.json") ?? "{}");
+    const later = (pages as readonly ConsolePage[]).filter(({ loads }) => loads !== undefined);
+    expect(Object.keys(preloads)).toEqual(later.map(({ path }) => path));
+    for (const name of Object.values(preloads).flat()) {
+      expect(built.has(name)).toBe(true);
+      expect(built.get("index.html")).not.toContain(name);
+    }
+    if (app === "console") expect(preloads["/audit"]?.some((name) => /Calls-.*\.js$/.test(name))).toBe(true);
   });
 
   // On a phone's connection every 100 KiB more are about a second more; what is not needed at once is loaded later.

@@ -287,3 +287,22 @@ test("an error in one part is contained, quotes nothing of the exception and is 
   await userEvent.click(screen.getByRole("button", { name: "Try again" }));
   expect(screen.getByText("Shown")).toBeDefined();
 });
+
+test("what could not be fetched is loaded again once the gateway is back, or when asked to, and nothing else is", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  const reload = vi.fn();
+  const part = (broken: boolean, away: boolean) => (
+    <ErrorBoundary what="This page" reload={reload} away={away}>
+      <Faulty broken={broken} />
+    </ErrorBoundary>
+  );
+  const { rerender } = render(part(false, true));
+  rerender(part(false, false));
+  expect(reload).not.toHaveBeenCalled();
+  rerender(part(true, true));
+  expect(reload).not.toHaveBeenCalled();
+  rerender(part(true, false));
+  expect(reload).toHaveBeenCalledTimes(1);
+  await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+  expect(reload).toHaveBeenCalledTimes(2);
+});
