@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check requirements pictures mutants kills soak bench eval wheel lock clean prerequisites
+.PHONY: firefox run test check requirements pictures mutants kills soak bench eval wheel lock clean prerequisites
 
 # What the machine has to have for is decided by the target that was asked for.
 NEEDED_FOR := run
@@ -26,6 +26,10 @@ requirements: $(VENV)/ready-dev
 # Looks at every page and keeps the pictures that changed; `git diff --stat tests/pictures` then says which.
 pictures: $(VENV)/ready-dev web/dist/ready
 	@COUNTERSIGN_RENEW_PICTURES=1 $(BIN)/python -m pytest -q tests/e2e/test_pictures.py
+
+# Every browser test that Firefox can run, in Firefox; `make test` runs a part of them there (tests/e2e/browsers.py).
+firefox: $(VENV)/ready-dev web/dist/ready
+	@COUNTERSIGN_BROWSERS=firefox $(BIN)/python -m pytest -q tests/e2e -k firefox
 
 # Faults that the tests must notice, put in one at a time; goes on where it was interrupted.
 mutants: $(VENV)/ready-dev web/node_modules/ready

@@ -11,11 +11,14 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page
 
+from tests.e2e.browsers import browsers_for
 from tests.e2e.chromium import chromium
+from tests.e2e.firefox import firefox
 from tests.e2e.person import Person
 from tests.e2e.scripted_server import ScriptedServer
 from tests.harness.process import GatewayProcess
 
+_BROWSERS = {"chromium": chromium, "firefox": firefox}
 _BUILT = Path(__file__).parents[2] / "web" / "dist"
 
 
@@ -51,15 +54,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.live)
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What needs a browser runs in each that it can: all of Chromium's first, so that there is one browser at a time."""
+    if "browser" in metafunc.fixturenames:
+        names = browsers_for(metafunc.definition.path.stem, metafunc.definition.originalname)
+        metafunc.parametrize("browser", names, indirect=True, scope="session")
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser() -> AsyncIterator[Browser]:
-    async with chromium() as started:
+async def browser(request: pytest.FixtureRequest) -> AsyncIterator[Browser]:
+    async with _BROWSERS[request.param]() as started:
         yield started
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def model() -> AsyncIterator[ScriptedServer]:
-    """A model that says what a test tells it to."""
+async def model(browser: Browser) -> AsyncIterator[ScriptedServer]:
+    """A model that says what a test tells it to. One for each browser, and with it the gateway that speaks to it: what the tests
+    of a module find is the same in either."""
+    del browser
     async with ScriptedServer().listening() as server:
         yield server
 

@@ -1,30 +1,33 @@
 """Debian's own Firefox, driven by WebDriver BiDi (W3C), which it speaks itself: no driver program and no patched build.
 
-Firefox has no virtual authenticator, so whoever needs a passkey gets their cookies from a sign-in over HTTP.
+Its passkeys come over Marionette, the protocol that Firefox has spoken since before BiDi, for BiDi has no command for them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import json
 import os
-import re
+import shlex
 import shutil
+import sys
 from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from websockets.asyncio.client import ClientConnection, connect
+from playwright.async_api import Browser, Page, async_playwright
+
+from tests.e2e import bidi_relay
+from tests.harness.process import free_port
 
 PATIENCE = 60.0
 """Seconds that anything may take on a busy machine; a bound, not a measurement."""
 
-_LISTENING = re.compile(rb"WebDriver BiDi listening on (ws://\S+)")
-
-_PREFERENCES: Mapping[str, object] = {
+_PREFERENCES: Mapping[str, str | float | bool] = {
     # Nothing leaves this machine.
     "app.normandy.enabled": False,
     "app.update.disabledForTesting": True,
@@ -36,192 +39,132 @@ _PREFERENCES: Mapping[str, object] = {
     "network.connectivity-service.enabled": False,
     "services.settings.server": "data:,",
     "toolkit.telemetry.enabled": False,
+    # It draws without a graphics card, where every frame of what turns and fades costs a processor that the other tests need.
+    "ui.prefersReducedMotion": 1,
+    "layout.frame_rate": 20,
+    # A passkey in software, and no search for one in hardware.
+    "security.webauth.webauthn_enable_softtoken": True,
+    "security.webauth.webauthn_enable_usbtoken": False,
+    # Each page has the focus in its own window, as if it were the only one.
+    "focusmanager.testmode": True,
 }
 
-_FIND = """
-  const find = (roles, name) => [...document.querySelectorAll(roles)].find((each) => {
-    const said = each.getAttribute('aria-label') ?? (each.labels?.[0] ?? each).textContent ?? '';
-    return each.checkVisibility() && !each.disabled && said.trim() === name;
-  });
-"""
+_AUTHENTICATOR: Mapping[str, object] = {
+    "protocol": "ctap2",
+    "transport": "internal",
+    "hasResidentKey": True,
+    "hasUserVerification": True,
+    "isUserConsenting": True,
+    "isUserVerified": True,
+}
 
 
 def executable() -> str:
     """Where Firefox is: `$FIREFOX`, else the one on PATH. The prerequisites of `make test` bring it on Debian; a system that has
-    none to give leaves the test out."""
+    none to give leaves these tests out."""
     found = os.environ.get("FIREFOX") or shutil.which("firefox-esr") or shutil.which("firefox")
     if not found:
         pytest.skip("Firefox is not installed, or not on the PATH; FIREFOX=/path/to/firefox names one")
     return found
 
 
-class Firefox:
-    """One window with one page, and what its pages complained about."""
+class Slot:
+    """Where a passkey is plugged in. Firefox has one for all its pages."""
 
-    def __init__(self, socket: ClientConnection) -> None:
-        self._socket = socket
-        self._ids = itertools.count(1)
-        self._window: str = ""
-        self.complaints: list[str] = []
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self._number = 0
+        self._holds: Passkey | None = None
+        self._authenticator = ""
 
-    async def tell(self, method: str, **params: Any) -> Any:
-        """A command of BiDi and its result. Fails with the browser's own words."""
-        number = next(self._ids)
-        await self._socket.send(json.dumps({"id": number, "method": method, "params": params}))
+    async def take(self, passkey: Passkey) -> None:
+        """Plug it in, instead of the one that is there. It has the credentials that it had."""
+        if self._holds is passkey:
+            return
+        if self._holds is not None:
+            self._holds.credentials = await self._tell("WebAuthn:GetCredentials")
+            await self._tell("WebAuthn:RemoveVirtualAuthenticator")
+        self._authenticator = await self._send("WebAuthn:AddVirtualAuthenticator", **_AUTHENTICATOR)
+        for credential in passkey.credentials:
+            await self._tell("WebAuthn:AddCredential", credentials=credential)
+        self._holds = passkey
+
+    async def verify_user(self, *, succeeds: bool) -> None:
+        """Whether the finger or PIN is the right one from now on."""
+        await self._tell("WebAuthn:SetUserVerified", isUserVerified=succeeds)
+
+    async def quit(self) -> None:
+        """End Firefox."""
+        await self._send("Marionette:Quit", flags=["eForceQuit"])
+
+    async def _tell(self, method: str, **params: Any) -> Any:
+        return await self._send(method, authenticatorId=self._authenticator, **params)
+
+    async def _send(self, method: str, **params: Any) -> Any:
+        """A command of Marionette: `length:[0, number, method, params]`, answered by `length:[1, number, error, result]`."""
+        self._number += 1
+        command = json.dumps([0, self._number, method, params]).encode()
+        self._writer.write(b"%d:%s" % (len(command), command))
         async with asyncio.timeout(PATIENCE):
-            while True:
-                message = json.loads(await self._socket.recv())
-                if message.get("id") == number:
-                    assert message["type"] == "success", f"{method}: {message.get('error')}: {message.get('message')}"
-                    return message["result"]
-                self._note(message)
+            _, _, error, result = await self.read()
+        assert error is None, f"{method}: {error['message']}"
+        # Most results are an object with a value; the one of a list is the list.
+        return result if isinstance(result, list) else result.get("value")  # pyright: ignore[reportUnknownVariableType] # JSON
 
-    def _note(self, message: Mapping[str, Any]) -> None:
-        if message.get("method") == "log.entryAdded" and message["params"]["level"] == "error":
-            self.complaints.append(message["params"]["text"])
-
-    async def begin(self) -> None:
-        """Start the session."""
-        await self.tell("session.new", capabilities={})
-        await self.tell("session.subscribe", events=["log.entryAdded"])
-        self._window = (await self.tell("browsingContext.getTree"))["contexts"][0]["context"]
-
-    async def look_at(self, url: str) -> None:
-        """Open an address in the window."""
-        await self.tell("browsingContext.navigate", context=self._window, url=url, wait="complete")
-
-    @contextlib.asynccontextmanager
-    async def in_the_window_that_opens(self) -> AsyncGenerator[None]:
-        """What a press has just opened, in front and spoken to until the block ends; then it has to close itself."""
-        before = self._window
-        opened = await self._windows(2, "about:")
-        self._window = next(window for window in opened if window != before)
-        await self.tell("browsingContext.activate", context=self._window)
-        yield
-        self._window = before
-        await self._windows(1, "")
-
-    async def _windows(self, count: int, unlike: str) -> list[str]:
-        """The windows, once there are so many and none is at such an address any more."""
-        async with asyncio.timeout(PATIENCE):
-            while True:
-                found = (await self.tell("browsingContext.getTree", maxDepth=0))["contexts"]
-                if len(found) == count and not any(unlike and each["url"].startswith(unlike) for each in found):
-                    return [each["context"] for each in found]
-
-    async def resize(self, width: int, height: int) -> None:
-        """The size of the page, in CSS pixels."""
-        await self.tell("browsingContext.setViewport", context=self._window, viewport={"width": width, "height": height})
-
-    async def take_cookies(self, origin: str, cookies: Mapping[str, str]) -> None:
-        """What a sign-in elsewhere left for a host."""
-        host = origin.partition("://")[2].partition(":")[0]
-        for name, value in cookies.items():
-            cookie = {"name": name, "domain": host, "value": {"type": "string", "value": value}, "path": "/", "httpOnly": True}
-            await self.tell("storage.setCookie", cookie={**cookie, "sameSite": "strict"})
-
-    async def ask(self, expression: str) -> Any:
-        """What an expression is on the page: a text, a number, true or false."""
-        target = {"context": self._window}
-        found = await self.tell("script.evaluate", expression=expression, target=target, awaitPromise=True)
-        assert found["type"] == "success", found["exceptionDetails"]["text"]
-        return found["result"].get("value")
-
-    async def wait_for(self, condition: str, what: str) -> None:
-        """Until a condition holds on the page. `find(selector, name)` is a visible control of that name."""
-        held = await self.ask(
-            f"""(async () => {{
-              {_FIND}
-              const end = Date.now() + {PATIENCE * 900};
-              while (!({condition})) {{
-                if (Date.now() > end) return document.body.innerText.slice(0, 2000);
-                await new Promise((go) => setTimeout(go, 20));
-              }}
-              return true;
-            }})()"""
-        )
-        assert held is True, f"{what} did not come; the page says:\n{held}"
-
-    async def see(self, text: str) -> None:
-        """Wait for a text on the page."""
-        await self.wait_for(f"document.body?.innerText.includes({json.dumps(text)})", text)
-
-    async def press(self, selector: str, name: str) -> None:
-        """A press of the mouse on the middle of a control, once it is there, active and in sight."""
-        control = f"find({json.dumps(selector)}, {json.dumps(name)})"
-        await self.wait_for(f"{control} && {control}.getAttribute('aria-disabled') !== 'true'", name)
-        place = json.loads(
-            await self.ask(
-                f"""(() => {{ {_FIND} const control = {control}; control.scrollIntoView({{block: 'center'}});
-                const box = control.getBoundingClientRect();
-                return JSON.stringify([box.x + box.width / 2, box.y + box.height / 2].map(Math.round)); }})()"""
-            )
-        )
-        steps = [
-            {"type": "pointerMove", "x": place[0], "y": place[1]},
-            {"type": "pointerDown", "button": 0},
-            {"type": "pointerUp", "button": 0},
-        ]
-        await self._act({"type": "pointer", "id": "mouse", "actions": steps})
-
-    async def type(self, text: str) -> None:
-        """Keys, one after the other, for what has the focus."""
-        steps = [{"type": kind, "value": key} for key in text for kind in ("keyDown", "keyUp")]
-        await self._act({"type": "key", "id": "keyboard", "actions": steps})
-
-    async def _act(self, *sources: Mapping[str, Any]) -> None:
-        await self.tell("input.performActions", context=self._window, actions=list(sources))
+    async def read(self) -> Any:
+        """The next message."""
+        length = (await self._reader.readuntil(b":")).removesuffix(b":")
+        return json.loads(await self._reader.readexactly(int(length)))
 
 
-ENTER = "\ue007"
+@dataclass(eq=False)
+class Passkey:
+    """A virtual authenticator (WebAuthn section 11). Of several people's, the slot holds the one that was carried last."""
+
+    slot: Slot
+    credentials: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    async def carry_to(self, page: Page) -> None:
+        """Plug it in, and have the page in front: Firefox asks for a passkey nowhere else."""
+        await self.slot.take(self)
+        await page.bring_to_front()
+
+    async def verify_user(self, *, succeeds: bool) -> None:
+        """Whether the finger or PIN is the right one from now on."""
+        await self.slot.verify_user(succeeds=succeeds)
 
 
-def _make_profile(folder: Path) -> None:
-    folder.mkdir()
-    lines = (f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in _PREFERENCES.items())
-    (folder / "user.js").write_text("".join(lines))
+_SLOTS: dict[Browser, Slot] = {}
+
+
+def new_passkey(browser: Browser) -> Passkey:
+    """One with no credential yet."""
+    return Passkey(_SLOTS[browser])
 
 
 @contextlib.asynccontextmanager
-async def firefox(profile: Path) -> AsyncGenerator[Firefox]:
-    """A headless browser with a new profile in that folder."""
-    _make_profile(profile)
-    process = await asyncio.create_subprocess_exec(
-        executable(),
-        *("--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", str(profile)),
-        env={**os.environ, "HOME": str(profile), "MOZ_CRASHREPORTER_DISABLE": "1"},
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        address, reading = await _address(process)
-        async with connect(f"{address}/session", max_size=None) as socket:
-            window = Firefox(socket)
-            await window.begin()
-            yield window
-            with contextlib.suppress(Exception):
-                await window.tell("browser.close")
-        reading.cancel()
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.terminate()
-            await process.wait()
-
-
-async def _address(process: asyncio.subprocess.Process) -> tuple[str, asyncio.Task[None]]:
-    """Where it listens, which it prints; and a task that reads on, so that it is never held up by what it says."""
-    assert process.stderr is not None
-    said = b""
-    async with asyncio.timeout(PATIENCE):
-        while (found := _LISTENING.search(said)) is None:
-            line = await process.stderr.readline()
-            assert line, f"Firefox ended before it listened:\n{said.decode(errors='replace')}"
-            said += line
-
-    async def read_on(stream: asyncio.StreamReader) -> None:
-        while await stream.read(65536):
-            pass
-
-    return found[1].decode(), asyncio.create_task(read_on(process.stderr))
+async def firefox() -> AsyncGenerator[Browser]:
+    """A headless browser with a new profile."""
+    port = free_port()
+    with TemporaryDirectory() as folder:
+        program = Path(folder) / "firefox"
+        words = shlex.join([sys.executable, str(Path(bidi_relay.__file__)), executable()])
+        program.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+        async with async_playwright() as playwright:
+            browser = await playwright.firefox.launch(
+                channel="moz-firefox",
+                executable_path=program,
+                args=["--no-remote", "--marionette"],
+                env={**os.environ, "HOME": folder, "MOZ_CRASHREPORTER_DISABLE": "1"},
+                firefox_user_prefs={**_PREFERENCES, "marionette.port": port},
+            )
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            slot = _SLOTS[browser] = Slot(reader, writer)
+            assert (await slot.read())["marionetteProtocol"] == 3
+            yield browser
+            # With Marionette it is Marionette that ends Firefox; BiDi's command is heard and nothing comes of it.
+            await slot.quit()
+            writer.close()
+            del _SLOTS[browser]
+            await browser.close()

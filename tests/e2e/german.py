@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 from playwright.async_api import Page, expect
@@ -31,6 +32,7 @@ _SAID = """() => {
 _ENGLISH_WORD = re.compile(r"\b(the|of|is|are|your|with|and|this|has|have|by|no|not|to|from|it|you)\b")
 
 
+@cache
 def _english() -> list[re.Pattern[str]]:
     """Every English text that is another one in German and has enough words of its own to be known by them."""
     patterns: list[re.Pattern[str]] = []

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, ViewportSize, expect
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, ViewportSize, WebError, expect
 
-from tests.e2e.chromium import Passkey
+from tests.e2e.passkey import Passkey, new_passkey
 from tests.harness.http import Browser as Client
 from tests.harness.process import GatewayProcess
 
@@ -32,6 +32,12 @@ _EXPECTED = re.compile(
     r"|Failed to load resource: .* 503 .* (/readyz|/v1/chat/completions)$)"
 )
 
+# The same in Firefox, as an error of the page's; and what it says of a part that is on its way when the page is left.
+_EXPECTED_IN_FIREFOX = re.compile(
+    r"^Firefox can’t establish a connection to the server at ws://[^ ]*/ws\.$"
+    r"|Unable to preload CSS|error loading dynamically imported module"
+)
+
 expect.set_options(timeout=TIMEOUT_MS)
 
 
@@ -46,7 +52,7 @@ class PageMonitor:
     def watch(self, context: BrowserContext) -> None:
         """From now on."""
         context.on("console", self._check_message)
-        context.on("weberror", lambda error: self.problems.append(f"uncaught: {error.error}"))
+        context.on("weberror", self._check_error)
         context.on("request", self._check_request)
         context.on("page", self._watch_page)
 
@@ -57,6 +63,10 @@ class PageMonitor:
         problem = f"{message.type}: {message.text} {urlsplit(message.location['url']).path}"
         if message.type in ("error", "warning") and not _EXPECTED.search(problem):
             self.problems.append(problem)
+
+    def _check_error(self, error: WebError) -> None:
+        if not _EXPECTED_IN_FIREFOX.search(str(error.error)):
+            self.problems.append(f"uncaught: {error.error}")
 
     def _check_request(self, request: Request) -> None:
         self._check_url(request.url)
@@ -86,7 +96,7 @@ class Person:
         monitor = PageMonitor(hosts)
         monitor.watch(context)
         console = await context.new_page()
-        passkey = Passkey()
+        passkey = new_passkey(browser)
         await passkey.carry_to(console)
         return cls(gateway, context, passkey, console, monitor)
 

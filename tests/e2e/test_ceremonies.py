@@ -1,4 +1,4 @@
-"""Passkey ceremonies in Chromium: answers that must not count, and links and sessions that are over.
+"""Passkey ceremonies: answers that must not count, and links and sessions that are over.
 
 docs/SECURITY.md case 37.
 """
@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
+from tests.e2e import chromium
 from tests.e2e.person import Person, approval_dock, call_card, call_tool, decide, end_turn
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -47,6 +48,7 @@ async def test_an_answer_without_verification_touch_or_signature_is_refused_by_t
     person: Person, shell: Page, question: Page, bit: str
 ) -> None:
     """The browser lets these through; what refuses them is ours."""
+    assert isinstance(person.passkey, chromium.Passkey)
     await person.passkey.forge(**{bit: True})
     await decide(question, "Approve with passkey")
     await expect(call_card(shell, "delete_file", "Not confirmed")).to_be_visible()
@@ -57,6 +59,7 @@ async def test_an_answer_without_verification_touch_or_signature_is_refused_by_t
 async def test_a_passkey_that_nobody_touches_leaves_the_approval_open_until_the_turn_is_stopped(
     person: Person, shell: Page, question: Page
 ) -> None:
+    assert isinstance(person.passkey, chromium.Passkey)
     await person.passkey.await_touch(comes=False)
     await decide(question, "Approve with passkey")
     await expect(question.get_by_role("button", name="Waiting for your passkey")).to_be_visible()
@@ -78,6 +81,7 @@ async def test_a_used_enrolment_link_says_so_and_lets_nobody_in(person: Person) 
 
 async def test_signing_out_and_in_again_needs_the_passkey_and_nothing_else(person: Person) -> None:
     console = person.console
+    await person.passkey.carry_to(console)
     await console.goto(person.gateway.console_origin)
     await console.get_by_role("button", name="Sign out").click()
     await console.get_by_role("button", name="Sign in with a passkey").click()

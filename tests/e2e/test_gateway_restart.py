@@ -65,3 +65,17 @@ async def test_half_an_answer_outlasts_the_gateway_that_died_in_the_middle_of_it
     await expect(answers(shell)).to_contain_text("Once upon a time")
     await shell.reload()
     await expect(answers(shell)).to_contain_text("Once upon a time")
+
+
+async def test_a_page_that_could_not_be_loaded_without_the_gateway_comes_once_it_is_back(person: Person) -> None:
+    console = await person.context.new_page()
+    await console.goto(person.gateway.console_origin)
+    await expect(console.get_by_role("heading", name="Hello, Operator")).to_be_visible()
+    await person.gateway.kill()
+    await expect(console.get_by_text("The connection to the gateway is lost")).to_be_visible()
+    await console.get_by_role("navigation").get_by_role("link", name="Grants").click()
+    await expect(console.get_by_text("This page could not be shown")).to_be_visible()
+    await person.gateway.start()
+    await expect(console.get_by_role("heading", level=1, name="Grants")).to_be_visible()
+    await expect(console.get_by_text("This page could not be shown")).to_be_hidden()
+    await console.close()

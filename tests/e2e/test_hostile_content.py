@@ -196,6 +196,6 @@ async def test_hostile_arguments_are_spelt_out_where_a_person_decides_and_in_the
     await check_inert(console, texts=("<script>window.pwned = 30</script>", "U+202E", "U+001B", "U+0430"))
     await console.goto(f"{person.gateway.console_origin}/audit/records?tool=write_file")
     await console.get_by_role("button", name="Entry #").first.click()
-    await console.get_by_role("heading", name="Payload").wait_for()
-    await check_inert(console, texts=("Payload",))
+    await console.get_by_role("heading", name="Content").wait_for()
+    await check_inert(console, texts=("Content",))
     await person.check_no_violations()

@@ -72,6 +72,7 @@ async def test_somebody_is_invited_suspended_and_let_in_again(
     # A guest has no link to the page, and is told what it is for.
     await expect(grace.console.get_by_role("link", name="People")).to_have_count(0)
 
+    await person.passkey.carry_to(people)
     await card(people, GRACE).get_by_role("button", name="Suspend").click()
     await check_on_both(people, "console-people-suspend")
     await people.get_by_role("dialog").get_by_role("button", name="Suspend").click()
@@ -83,9 +84,12 @@ async def test_somebody_is_invited_suspended_and_let_in_again(
     await grace.console.get_by_role("button", name="Sign in with a passkey").click()
     await expect(grace.console.get_by_text("this account is suspended", exact=False)).to_be_visible()
 
+    await person.passkey.carry_to(people)
     await confirm(people, GRACE, "Let in again")
+    await grace.passkey.carry_to(grace.console)
     await grace.console.get_by_role("button", name="Sign in with a passkey").click()
     await expect(grace.console.get_by_role("heading", name=f"Hello, {GRACE}")).to_be_visible()
+    await person.passkey.carry_to(people)
     await confirm(people, GRACE, "Remove")
     await expect(people.get_by_role("region", name="Without a passkey")).to_contain_text(GRACE)
     await check_focus(people, 3)

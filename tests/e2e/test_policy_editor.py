@@ -235,6 +235,7 @@ async def test_what_asks_for_less_is_in_force_when_a_second_operator_has_signed_
     await theirs.get_by_role("button", name="Read it").click()
     await expect(theirs.get_by_text("1 of 2 signatures")).to_be_visible()
     await check_everywhere(theirs, "console-policy-second-operator")
+    await ben.passkey.carry_to(theirs)
     await sign(theirs)
     # The first one's page follows by itself.
     await expect(card.get_by_role("button", name="Turn it off")).to_be_visible()

@@ -53,7 +53,7 @@ async def test_settings_hold_at_once_and_after_a_reload_and_reach_the_model(
     asked = model.asked[-1]
     assert asked["messages"][0]["content"].endswith("in their own words:\nAnswer in rhymes.")
     assert asked["temperature"] == 0.7
-    await expect(shell.get_by_text(re.compile(r"^\d+ tokens? .*first after (less than )?[\d.,]+ s$"))).to_be_visible()
+    await expect(shell.get_by_text(re.compile(r"^\d+ tokens? .*first words after (less than )?[\d.,]+ s$"))).to_be_visible()
     await check_appearance(shell, "shell-figures-dark")
     await person.check_no_violations()
 

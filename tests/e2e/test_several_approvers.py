@@ -72,6 +72,7 @@ async def review(ben: Person) -> Page:
     await page.get_by_role("link", name="Approvals").first.click()
     await page.get_by_role("region", name="Waiting for you").get_by_role("link", name="Review").click()
     await expect(page.get_by_role("heading", name="Delete notes/old.txt")).to_be_visible()
+    await ben.passkey.carry_to(page)
     return page
 
 
@@ -84,12 +85,14 @@ async def test_a_call_of_two_people_runs_when_the_second_has_approved_it(person:
         # A button that changes its colour meanwhile has no contrast of its own.
         await expect(second.get_by_role("button", name="Approve with passkey")).not_to_have_attribute("aria-disabled", "true")
         await check_on_both(second, "console-approval-two-people")
+        await person.passkey.carry_to(first)
         await decide(first, "Approve with passkey")
         await expect(first.get_by_text("You have approved it.")).to_be_visible()
         await expect(second.get_by_role("region", name="Who has to approve")).to_contain_text("1 of 2 people has approved")
         await expect(second.get_by_role("listitem").filter(has_text="Operator approved")).to_be_visible()
         await expect(first.get_by_role("button", name="Approve with passkey")).to_be_hidden()
         assert person.has_file(OLD)
+        await ben.passkey.carry_to(second)
         await decide(second, "Approve with passkey")
         for page in (first, second):
             await expect(page.get_by_role("region", name="Your decision")).to_contain_text("Decided by")

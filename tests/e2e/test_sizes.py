@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
-from tests.e2e.appearance import check_layout, keep_picture
+from tests.e2e.appearance import check_layout, is_firefox, keep_picture
 from tests.e2e.conftest import built_web, serving
-from tests.e2e.person import Person, approval_dock, call_card, call_tool, decide, end_turn, expect_idle
+from tests.e2e.person import PHONE, Person, approval_dock, call_card, call_tool, decide, end_turn, expect_idle
 from tests.harness.process import GatewayProcess
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -29,8 +29,9 @@ REPORT = "Quartalsabschlussvorbereitung/Donaudampfschifffahrtsgesellschaft/Recht
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
-    """A gateway with tools of long names."""
+async def gateway(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
+    """A gateway with tools of long names, for each browser."""
+    del browser
     tools = json.dumps(["tests.harness.effect_tools", "tests.harness.long_named_tools"])
     async with serving(tmp_path_factory.mktemp("gateway"), COUNTERSIGN_MODEL="stub", COUNTERSIGN_TOOLS_MODULES=tools) as process:
         yield process
@@ -49,7 +50,15 @@ async def waiting(person: Person, shell: Page) -> AsyncIterator[Page]:
 
 
 async def check_sizes(page: Page, name: str) -> None:
-    """One page at every size, and once more as people with forced colours and without motion have it."""
+    """One page at every size, and once more as people with forced colours and without motion have it.
+
+    In Firefox it is one size, a phone's, and no more than that nothing is beyond its edge.
+    """
+    if is_firefox(page):
+        await page.set_viewport_size(PHONE)
+        wide = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, f"{name} is {wide} px too wide"
+        return
     for width, height in SIZES:
         await page.set_viewport_size({"width": width, "height": height})
         await keep_picture(page, f"{name}-{width}")
