@@ -15,6 +15,7 @@ from gateway.core.model import Session
 from gateway.protocol.handshake import HandshakeVerdict
 from gateway.runtime.ports import ConsoleSession
 from gateway.server.access import Identity, Permission, Site, read_body
+from gateway.server.endpoints.exports import ExportResponse
 from gateway.server.middleware.faults import ErrorBoundary
 from gateway.server.middleware.headers import SecurityHeaders, headers_of
 from gateway.server.middleware.hosts import HostGate
@@ -23,6 +24,7 @@ from gateway.server.responses import (
     INTERNAL,
     NOT_A_SOCKET,
     NOT_FOUND,
+    NOT_SIGNED_IN,
     WRONG_HOST,
     HttpError,
     describe,
@@ -121,10 +123,19 @@ class _Endpoint:
         if row.method == "GET" and row.permission in _OF_SESSIONS:
             # What is read may take as long to find, or wait for what somebody else reads. Where something was changed, how it
             # went has to be said, and signing out ends the session itself.
-            ended = await access.authorize(request, row.permission)
-            if isinstance(ended, HttpError):
-                return ended
+            return await self._give_to_who_asked(request, row, answer)
         return answer
+
+    async def _give_to_who_asked(self, request: Request, row: Row, answer: Response | HttpError) -> Response | HttpError:
+        """The answer, if who asked is still signed in."""
+        ended: Identity | HttpError = NOT_SIGNED_IN
+        try:
+            ended = await self._parts.access.authorize(request, row.permission)
+        finally:
+            if isinstance(ended, HttpError) and isinstance(answer, ExportResponse):
+                # Nobody will have it send itself, which is when it ends.
+                answer.end()
+        return ended if isinstance(ended, HttpError) else answer
 
     def _refuse_plain_request(self, site: Site, identity: Identity) -> HttpError:
         """Pages ask this way why their socket was refused, for a browser shows them no answer to a handshake."""

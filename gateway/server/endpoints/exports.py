@@ -51,19 +51,26 @@ class ExportResponse(StreamingResponse):
     ) -> None:
         super().__init__(self._then_end(content), media_type=media_type, headers=headers)
         self._on_end = on_end
+        self._is_over = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
         try:
             await super().__call__(scope, receive, send)
         finally:
-            # Once more for one that nobody read to its end, or began to read.
+            # For one that nobody read to its end, or began to read.
+            self.end()
+
+    def end(self) -> None:
+        """It is over, sent or not. Only once: by the time its last octets are read, its person may have begun the next one."""
+        if not self._is_over:
+            self._is_over = True
             self._on_end()
 
     async def _then_end(self, content: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         async for piece in content:
             yield piece
-        self._on_end()
+        self.end()
 
 
 async def _while_signed_in(context: RequestContext, content: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
