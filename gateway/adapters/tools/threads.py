@@ -85,15 +85,27 @@ class WorkerThreads:
             if owner is not None and self._begun_for[owner] >= self._limit - self._begun:
                 waiting.append((owner, job))
                 continue
-            if self._begun == self._count:
-                thread = threading.Thread(target=self._work, args=(self._jobs,), name=f"{self._name}-{self._count}", daemon=True)
-                thread.start()
-                self._count += 1
+            if self._begun == self._count and not self._start_thread():
+                waiting.append((owner, job))
+                break
             self._begun += 1
             if owner is not None:
                 self._begun_for[owner] += 1
             self._jobs.put((owner, job))
         self._line.extendleft(reversed(waiting))
+
+    def _start_thread(self) -> bool:
+        """Whether there is one more. Raises RuntimeError where there is none at all, for which a job could wait."""
+        thread = threading.Thread(target=self._work, args=(self._jobs,), name=f"{self._name}-{self._count}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            # The machine, or the container, lets this process have no more.
+            if not self._count:
+                raise
+            return False
+        self._count += 1
+        return True
 
     def _work(self, jobs: _Jobs) -> None:
         while (begun := jobs.get()) is not None:

@@ -124,3 +124,33 @@ async def test_case_306_one_persons_jobs_leave_room_for_others() -> None:
         assert await threads.submit(lambda: "at once", "ada") == "at once"
         gate.set()
         assert set(await asyncio.gather(*held)) == {"done"}
+
+
+async def test_where_the_machine_has_no_more_threads_jobs_wait_for_those_that_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = WorkerThreads("t", 8)
+    gate = threading.Event()
+    async with asyncio.timeout(10):
+        futures = [threads.submit(lambda: gate.wait(5), "ada") for _ in range(6)]
+
+        def have_none_left(_thread: threading.Thread) -> None:
+            raise RuntimeError("can't start new thread")
+
+        with monkeypatch.context() as full:
+            full.setattr(threading.Thread, "start", have_none_left)
+            futures += [threads.submit(lambda: True, "ben") for _ in range(3)]
+            gate.set()
+            assert all(await asyncio.gather(*futures))
+
+
+async def test_without_any_thread_whoever_has_a_job_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = WorkerThreads("t", 8)
+
+    def have_none(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as full:
+        full.setattr(threading.Thread, "start", have_none)
+        with pytest.raises(RuntimeError):
+            threads.submit(lambda: 1, "ada")
+    async with asyncio.timeout(5):
+        assert await threads.submit(lambda: 2, "ada") == 2
