@@ -264,7 +264,9 @@ EDITS = {
         "update leaves set position = (select max(position) from leaves) - 1 where position = -1",
     ),
     "a cut tail that leaves the checkpoints": (f"delete from leaves where position > {LAST} - 3",),
-    "a forged checkpoint": ("update checkpoints set note = replace(note, 'A', 'B')",),
+    "a forged checkpoint": (
+        "update checkpoints set note = substr(note, 1, length(note) - 20) || 'AAAAAAAAAA' || substr(note, -10)",
+    ),
     "every record gone": ("delete from leaves", "delete from checkpoints"),
 }
 
