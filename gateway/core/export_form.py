@@ -82,7 +82,8 @@ class ExportForm:
     """Reads an export line by line, from its beginning.
 
     `misplaced` is the first line that is whole by itself and does not fit the others, with a sentence about it. It counts only
-    where the log itself is in order: of a log that lacks a record, that is what has to be said.
+    where the log itself is in order: of a log that lacks a record, that is what has to be said. A file without an end is none of
+    these: what else is wrong with it may be in the part that is gone.
     """
 
     def __init__(self) -> None:
@@ -110,8 +111,9 @@ class ExportForm:
         self._lines += 1
 
     def finish(self) -> None:
-        """The end of the file."""
-        self._place(self._last == "end", "the file was cut off: the line of type `end` is missing")
+        """The end of the file. Raises MalformedLine where its last line is not the one that every export ends with."""
+        _require(self._last != "", "the file is empty")
+        _require(self._last == "end", "the file was cut off: the line of type `end` is missing")
 
     def _check(self, kind: str, members: Mapping[str, Json]) -> None:
         match kind:

@@ -32,10 +32,11 @@ def examine_export(
     """Check an exported file: first the form of each line, then the log, as `examine` does; with the key that was used, None
     where the file's own cannot be read."""
     form = ExportForm()
-    number = 1
+    number = 0
     try:
         for number, line in enumerate(_read_lines(path), 1):  # noqa: B007 - named after the loop
             form.read(line)
+        number += 1
         form.finish()
         number = 1
         read = ExportedLog(path)
@@ -57,9 +58,7 @@ class ExportedLog:
     def __init__(self, path: Path) -> None:
         """Raises MalformedLine where the key cannot be read."""
         self._path = path
-        header = next(self._lines("log"), None)
-        if header is None:
-            raise MalformedLine("the file is empty")
+        header = next(self._lines("log"))
         try:
             self.key = read_verification_key(header["key"])
         except Misconfigured:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from gateway.adapters.storage.exports import examine_export
 from gateway.core.ledger import AUDITED
-from tests.audit_vectors import FOLDER, find_fault, read_changes
+from tests.audit_vectors import FOLDER, LOG, find_fault, read_changes
 
 
 @pytest.mark.requirement("002-73", "both verifiers name the same first bad place in a thousand changed receipts and logs")
@@ -20,6 +21,28 @@ def test_the_first_bad_place_of_every_changed_file_is_the_one_that_both_verifier
     assert [(change["steps"], place) for change, place, _ in told if place != change["place"]] == []
     assert [(change["steps"], detail) for change, _, detail in told if detail != change.get("detail", detail)] == []
     assert sum(place is not None for _, place, _ in told) > 900
+
+
+@pytest.mark.parametrize("name", [LOG, "anchored.jsonl", "rotated.jsonl"])
+def test_an_export_that_was_cut_anywhere_is_told_as_cut_and_as_nothing_else(tmp_path: Path, name: str) -> None:
+    raw = (FOLDER / name).read_bytes()
+    assert raw.count(b"\n") > 20
+    file, start = tmp_path / name, 0
+    for number, line in enumerate(raw.splitlines(keepends=True), 1):
+        # At the line's beginning, where a line break was before it; inside it; and before its own line break.
+        for size in (start, start + len(line) // 2, start + len(line) - 1):
+            file.write_bytes(raw[:size])
+            report, _ = examine_export(file)
+            assert report.fault is not None
+            assert (report.fault.place, report.fault.detail) == (f"line {number}", told_of(size, start))
+        start += len(line)
+
+
+def told_of(size: int, start: int) -> str:
+    if size == 0:
+        return "the file is empty"
+    inside = "the file was cut off inside this line"
+    return inside if size > start else "the file was cut off: the line of type `end` is missing"
 
 
 def test_the_events_that_the_page_knows_are_the_gateways() -> None:

@@ -56,8 +56,10 @@ export class ExportForm {
     this.lines++;
   }
 
+  /** The end of the file. Of one without its last line nothing else is said: it may be in the part that is gone. */
   finish(): void {
-    this.place(this.last === "end", "the file was cut off: the line of type `end` is missing");
+    require(this.last !== "", "the file is empty");
+    require(this.last === "end", "the file was cut off: the line of type `end` is missing");
   }
 
   private check(kind: Kind, members: JsonObject): void {

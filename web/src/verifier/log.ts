@@ -161,13 +161,13 @@ class Check {
         form.read(line);
         this.noteRotation(line);
       }
-      if (lines === 0) throw new Malformed("the file is empty");
+      lines++;
       form.finish();
     } catch (error) {
-      if (error instanceof Malformed) throw new Found(`line ${Math.max(lines, 1)}`, error.message);
+      if (error instanceof Malformed) throw new Found(`line ${lines}`, error.message);
       throw error;
     }
-    return { misplaced: form.misplaced, lines };
+    return { misplaced: form.misplaced, lines: lines - 1 };
   }
 
   /** All keys that the log had. One that was given is its only one, or one of those that were handed over. */

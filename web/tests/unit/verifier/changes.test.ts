@@ -4,6 +4,7 @@ import canonicalize from "canonicalize";
 import { describe, expect, test } from "vitest";
 import faults from "../../../src/language/de/verifier-faults.json" with { type: "json" };
 import { RECORDED_EVENTS } from "../../../src/verifier/events.ts";
+import { checkExport } from "../../../src/verifier/log.ts";
 import type { Kept } from "../../../src/verifier/verdict.ts";
 import { checkFile } from "../../../src/verifier/verify.ts";
 import { wordingFrom } from "../../../src/verifier/wording.ts";
@@ -108,6 +109,26 @@ describe("the page's verifier and the gateway's", () => {
   test("know the same events", () => {
     expect([...RECORDED_EVENTS].sort()).toEqual(JSON.parse(read("events.json").toString()));
   });
+
+  test.each(["log.jsonl", "anchored.jsonl", "rotated.jsonl"])(
+    "tell of %s, cut anywhere, that it was cut",
+    async (name) => {
+      const raw = read(name);
+      const whole = "the file was cut off: the line of type `end` is missing";
+      const inside = "the file was cut off inside this line";
+      const different: unknown[] = [];
+      for (let start = 0, number = 1; start < raw.length; number++) {
+        const end = raw.indexOf("\n", start) + 1;
+        for (const size of [start, (start + end) >> 1, end - 1]) {
+          const { fault } = await checkExport(new Blob([raw.subarray(0, size) as Uint8Array<ArrayBuffer>]));
+          const detail = size === 0 ? "the file is empty" : size === start ? whole : inside;
+          if (fault?.place !== `line ${number}` || fault.detail !== detail) different.push({ number, size, fault });
+        }
+        start = end;
+      }
+      expect(different).toEqual([]);
+    },
+  );
 
   test("name the same place in every changed receipt and log", { timeout: 300_000 }, async () => {
     expect(changes.length).toBeGreaterThan(1000);
