@@ -6,24 +6,23 @@ import difflib
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import IO
 
 import click
 
-from gateway.adapters.anchoring.evidence import read_evidence
 from gateway.adapters.storage.accounts import read_proven_list
-from gateway.adapters.storage.checking import examine_state
 from gateway.adapters.storage.exports import examine_export
 from gateway.adapters.storage.inspection import open_stored_log
-from gateway.adapters.storage.keys import known_keys, load_verification_key
-from gateway.adapters.storage.mark import MARK, read_mark
+from gateway.adapters.storage.keys import load_verification_key
 from gateway.cli.audit_accounts import compare, explain, replay
 from gateway.cli.audit_anchors import anchors
+from gateway.cli.audit_checking import check_log, tell_fault
 from gateway.cli.audit_erasures import erase
 from gateway.cli.audit_exports import export
+from gateway.cli.audit_filters import find_person, require_any_recorded
 from gateway.cli.audit_keys import keys, rotate_key
 from gateway.cli.audit_receipts import NO_ANCHOR, is_receipt, receipt, verifier, verify_receipt
 from gateway.cli.audit_sinks import sinks
@@ -32,7 +31,7 @@ from gateway.core.canonical import Json
 from gateway.core.checkpoint import VerificationKey, read_verification_key
 from gateway.core.cosigner import read_cosigner_key
 from gateway.core.effects import escape
-from gateway.core.errors import LedgerDamaged, Misconfigured
+from gateway.core.errors import Misconfigured
 from gateway.core.ledger import AUDITED, REQUEST_OUTCOMES
 from gateway.core.times import rfc3339
 from gateway.core.verification import Flaw, LogFault, LogReport
@@ -143,7 +142,7 @@ def checkpoint(state: Path | None) -> None:
 @audit.command()
 @_state
 @click.option("--conversation", metavar="ID", help="Only this conversation.")
-@click.option("--principal", metavar="ID", help="Only this person.")
+@click.option("--principal", metavar="PERSON", help="Only this person, by id or name.")
 @click.option("--tool", metavar="NAME", help="Only calls of this tool.")
 @click.option(
     "--outcome",
@@ -171,9 +170,14 @@ def show(
     as_json: bool,
 ) -> None:
     """List what happened, newest first, from records that are still what was signed."""
-    query = AuditQuery(principal_id=principal, conversation_id=conversation, event=event, tool=tool, outcome=outcome, limit=limit)
     with open_stored_log(_state_folder(state)) as stored:
+        person = None if principal is None else find_person(stored.names(), principal)
+        query = AuditQuery(
+            principal_id=person, conversation_id=conversation, event=event, tool=tool, outcome=outcome, limit=limit
+        )
         rows = read_proven_list(stored, query)
+        if not rows:
+            require_any_recorded(stored, query)
     for row in rows:
         click.echo(_whole(row) if as_json else _line(row))
     if not rows and not as_json:
@@ -193,39 +197,16 @@ def _check(
     *,
     every_signature: bool,
 ) -> tuple[LogReport, VerificationKey | None]:
-    # Imported by this command alone: the library of passkeys takes as much as all of the log's forms.
-    from gateway.adapters.identity.recorded_answers import check_recorded_answer
-
     if exported is not None:
+        # Imported by this command alone: the library of passkeys takes as much as all of the log's forms.
+        from gateway.adapters.identity.recorded_answers import check_recorded_answer
+
         return examine_export(
             exported, key, note, trust=trust, every_signature=every_signature, check_answer=check_recorded_answer
         )
     settings = load_settings(state=state)
-    # Before the log is read: a gateway that goes on writes the mark after the records.
-    marked = _read_mark(settings.state)
-    report = examine_state(
-        settings.state,
-        key,
-        note,
-        evidence=read_evidence(settings.anchors, settings.state),
-        trust=trust,
-        every_signature=every_signature,
-        check_answer=check_recorded_answer,
-    )
-    if report.sound and marked > report.size:
-        detail = f"record {report.size} and what follows is missing: `{MARK}` beside the log says that it had {marked} records"
-        report = replace(report, fault=LogFault(Flaw.MISSING, report.size, detail, f"records[{report.size}]"))
+    report = check_log(settings, key, note, trust, every_signature=every_signature)
     return report, key or load_verification_key(settings.state)
-
-
-def _read_mark(folder: Path) -> int:
-    """How many records the file beside the log says that it has had; 0 where it says nothing that can be read."""
-    try:
-        with open_stored_log(folder) as stored:
-            mark = read_mark(folder, known_keys(folder, stored.key))
-    except LedgerDamaged:
-        return 0
-    return 0 if mark is None else mark.checkpoint.size
 
 
 def _read_trust(cosigner: str | None, ca: Path | None) -> AnchorTrust:
@@ -254,9 +235,7 @@ def _read_note(anchor: IO[str]) -> str:
 
 def _describe(report: LogReport, key: VerificationKey | None, *, pinned: bool) -> str:
     if report.fault is not None or key is None:
-        fault = report.fault or LogFault(Flaw.FORM, None, "it holds no key", "file")
-        before = "" if fault.flaw is Flaw.FORM else f"; {report.size} records before that are in order"
-        return f"The log is NOT sound: at {escape(fault.place)}, {escape(fault.detail)}{before}."
+        return tell_fault(report.fault or LogFault(Flaw.FORM, None, "it holds no key", "file"), report.size)
     lines = [
         f"The log is sound: {report.size} records under {report.checkpoints} checkpoints signed by {key.name}.",
         f"Root {report.root}.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
@@ -16,10 +16,13 @@ from gateway.adapters.anchoring.evidence import read_evidence
 from gateway.adapters.storage.export_writing import write_export
 from gateway.adapters.storage.history.copied import open_copied_history
 from gateway.adapters.storage.inspection import StoredLogReader, open_stored_log
+from gateway.cli.audit_checking import check_log, tell_fault
+from gateway.cli.audit_filters import find_person, published_tools, require_person, require_recorded
 from gateway.cli.outputs import OUTPUT, open_changeable_output, open_output
 from gateway.core.call_files import CallFormat, writer_of
 from gateway.core.call_files.described import Named
 from gateway.core.call_files.parquet import require_parquet
+from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
 from gateway.core.times import read_rfc3339
 from gateway.runtime.call_filters import LABELS, LONGEST_WORD, OUTCOMES, AskedCalls, read_filter
@@ -37,7 +40,7 @@ AT_ONCE: Final = 1_000
 _FILTERS: Final[Mapping[str, tuple[str, str]]] = {
     "since": ("TIME", "Calls that began at this time or later: RFC 3339, such as 2026-01-31T09:00:00Z."),
     "until": ("TIME", "Calls that began before this time."),
-    "principal": ("ID", "Calls of this person."),
+    "principal": ("PERSON", "Calls of this person, by id or name."),
     "tool": ("NAME", "Calls of this tool."),
     "source": ("NAME", "Calls of tools of this source."),
     "decision": ("WORD", "Calls that were decided so: auto, consented, denied …"),
@@ -86,6 +89,8 @@ def export(file: Path, form: str, state: Path | None, **wanted: str | None) -> N
     With another --format, FILE has a line or row for each call, newest first: of all calls, or of those that the filters find.
     They are the filters of the console's audit page; a time of six hours or more is taken in whole hours. None has arguments,
     results or texts of a conversation.
+
+    Exit status: 0 when it is written, 1 when the whole log is written and is not sound, 2 when it is not written.
     """
     for name, value in wanted.items():
         if value is not None and len(value) > LONGEST_WORD:
@@ -99,6 +104,10 @@ def export(file: Path, form: str, state: Path | None, **wanted: str | None) -> N
         with open_changeable_output(file) as output:
             count = write_export(reader.open, output, read_evidence(settings.anchors, folder))
         click.echo(f"{count} records exported", err=True)
+        report = check_log(settings)
+        if report.fault is not None:
+            click.echo(f"{tell_fault(report.fault, report.size)} The export has it as it is.", err=True)
+            sys.exit(1)
         return
     _write_calls(folder, file, CallFormat(form), wanted)
 
@@ -109,11 +118,39 @@ def _write_calls(folder: Path, file: Path, form: CallFormat, wanted: Mapping[str
         require_parquet()
     with open_stored_log(folder) as stored:
         named = Named(stored.key.name, __version__, stored.names())
+        tools = published_tools(stored)
+    if wanted["principal"] is not None:
+        wanted = {**wanted, "principal": find_person(named.people, wanted["principal"])}
     with open_copied_history(folder) as history:
         chosen = _read_filter(wanted, named)
+        asyncio.run(_require_recorded(history, wanted, named.people, tools))
         with open_output(file) as output:
             written = asyncio.run(_Export(history, chosen, form, named, output).write())
     click.echo(f"{written:,} calls exported", err=True)
+
+
+async def _require_recorded(
+    history: CallHistory, wanted: Mapping[str, str | None], people: Mapping[str, str], tools: Collection[str]
+) -> None:
+    """Raises Misconfigured for what a filter names that no call and nobody ever had."""
+    choices = await history.choices(None)
+    if (person := wanted["principal"]) is not None:
+        require_person(people, person, choices.people)
+    known: Mapping[str, tuple[str, Collection[str]]] = {
+        "tool": ("tool", {*choices.tools, *tools}),
+        "source": ("source of tools", choices.sources),
+        "model": ("model", choices.models),
+        "rule": ("rule", choices.rules),
+        "policy_version": ("policy version", choices.policy_versions),
+    }
+    for name, (what, values) in known.items():
+        if (value := wanted[name]) is not None:
+            require_recorded(what, value, values)
+    conversation = wanted["conversation"]
+    if conversation is not None:
+        counts = await history.count(HistoryFilter(0, LAST_MS, conversation_id=conversation))
+        if not counts.total:
+            raise Misconfigured(f"no call of a conversation `{escape(conversation)}` is on record")
 
 
 @dataclass(frozen=True, slots=True)

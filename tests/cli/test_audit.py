@@ -179,6 +179,22 @@ def test_an_edited_export_is_found_out(state: Path, change: Edit, told: str) -> 
     assert result.output.count("\n") == 1
 
 
+def test_a_damaged_log_is_exported_as_it_is_and_said_not_to_be_sound(state: Path, tmp_path: Path) -> None:
+    edit(state, "UPDATE leaves SET body = replace(body, 'consented', 'auto') WHERE position = 14")
+    file = tmp_path / "damaged.jsonl"
+    done = audit("export", file, "--state", state)
+    assert done.exit_code == 1
+    told = "The log is NOT sound: at records[14].hash, record 14 was changed; "
+    assert done.stderr.splitlines()[1].startswith(told)
+    assert told in audit("verify", file).output
+    # What the export alone cannot show: that the log once had more.
+    edit(state, "DELETE FROM leaves WHERE position >= 10")
+    edit(state, "DELETE FROM checkpoints WHERE size > 10")
+    cut = audit("export", file, "--state", state)
+    assert (cut.exit_code, "`ledger.mark` beside the log says that it had 34" in cut.stderr) == (1, True)
+    assert audit("verify", file).exit_code == 0
+
+
 NO_EXPORTS: list[Edit] = [
     lambda _: [],
     lambda lines: lines[1:],
@@ -218,7 +234,7 @@ def test_what_happened_is_listed_newest_first_and_filtered(state: Path) -> None:
     assert lines[0].split()[0] == "33"
     closed = audit("show", "--state", state, "--tool", "write_file", "--event", "call:closed").output.splitlines()
     assert [line.split()[-2] for line in closed] == ["call-denied", "call-again", "call-write"]
-    assert audit("show", "--state", state, "--conversation", "cnv_none").output == "nothing matches\n"
+    assert audit("show", "--state", state, "--event", "records:lost").output == "nothing matches\n"
     assert len(audit("show", "--state", state, "--outcome", "executionError", "--limit", "5").output.splitlines()) == 1
 
 
