@@ -133,10 +133,14 @@ def main() -> None:
         sys.exit(2)
     except OSError as error:
         # What was to be printed, onto a full disk. Everything else that can fail so is told by whoever knows what it was.
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO) or error.filename is not None:
+        if error.errno not in _UNWRITABLE or error.filename is not None:
             raise
         click.echo(f"countersign: standard output cannot be written: {error.strerror}", err=True)
         sys.exit(2)
+
+
+_UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF)
+"""A full disk, a broken one, and what was opened for reading."""
 
 
 def _open_standard_streams() -> None:

@@ -45,7 +45,7 @@ def backup(file: Path, state: Path | None) -> None:
     FILE that is there is not.
     """
     folder = load_settings(state=state).state
-    with click.progressbar(length=1, label="Copying", file=sys.stderr) as bar:
+    with click.progressbar(length=1, label="Copying", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
 
         def show(done: int, total: int) -> None:
             bar.length = total

@@ -9,9 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from gateway.cli import countersign
 from gateway.cli.outputs import open_output
-from gateway.core.errors import Misconfigured
+from gateway.core.errors import LedgerUnavailable, Misconfigured
 from tests.cli.audit_command import audit
 
 
@@ -62,3 +64,21 @@ def test_a_full_disk_behind_standard_output_is_one_sentence_and_exit_code_2(stat
         )
     assert done.returncode == 2, done.stderr
     assert done.stderr == "countersign: standard output cannot be written: No space left on device\n"
+
+
+def test_a_standard_output_that_was_opened_for_reading_is_one_sentence_and_exit_code_2(state: Path) -> None:
+    with open(os.devnull, "rb") as output:
+        done = subprocess.run(
+            [sys.executable, "-m", "gateway", "audit", "show", "--state", str(state)],
+            stdout=output,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert (done.returncode, done.stderr) == (2, "countersign: standard output cannot be written: Bad file descriptor\n")
+
+
+def test_a_backup_that_cannot_be_written_is_one_line_where_nobody_watches_it_grow(state: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(countersign, ["backup", str(tmp_path / "none" / "copy"), "--state", str(state)])
+    assert isinstance(done.exception, LedgerUnavailable)
+    assert done.output == ""
