@@ -1,5 +1,5 @@
-import { language } from "../../language/language.ts";
 import { t } from "../../language/t.ts";
+import { month } from "../../ui/moments.ts";
 import type { ConversationRow } from "./workspace-state.ts";
 
 /** Conversations that stand under one heading. */
@@ -9,7 +9,6 @@ export interface ConversationGroup {
 }
 
 const DAY_MS = 86_400_000;
-const month = new Intl.DateTimeFormat(language, { month: "long", year: "numeric" });
 
 /** Pinned ones first, then by the day of their last use, in the order in which they come. `now` is in epoch milliseconds. */
 export function groupConversations(

@@ -1,9 +1,9 @@
 import { type FormEvent, useState } from "react";
-import { language } from "../../../language/language.ts";
 import { t } from "../../../language/t.ts";
 import type { CallChoices } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Field, SelectField } from "../../../ui/Field.tsx";
+import { recentMoment } from "../../../ui/moments.ts";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import styles from "./CallFilters.module.css";
 import { decisionWords } from "./call-words.ts";
@@ -72,7 +72,10 @@ function TimeField({ view, onChange }: PartProps) {
       label={t`Time`}
       options={
         exact
-          ? [[EXACT, t`${moment.format(Date.parse(view.from))} to ${moment.format(Date.parse(view.to))}`], ...options]
+          ? [
+              [EXACT, t`${recentMoment.format(Date.parse(view.from))} to ${recentMoment.format(Date.parse(view.to))}`],
+              ...options,
+            ]
           : options
       }
       value={exact ? EXACT : view.range}
@@ -153,10 +156,3 @@ function withChosen(
 ): readonly (readonly [string, string])[] {
   return value === "" || options.some(([option]) => option === value) ? options : [...options, [value, value]];
 }
-
-const moment = new Intl.DateTimeFormat(language, {
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-});

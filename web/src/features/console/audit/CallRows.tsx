@@ -1,9 +1,9 @@
 import { type KeyboardEvent, useRef } from "react";
 import { Link } from "wouter";
-import { language } from "../../../language/language.ts";
 import { t } from "../../../language/t.ts";
 import type { AuditedCall } from "../../../protocol/generated.ts";
 import { classes } from "../../../ui/classes.ts";
+import { clockTime, fullDay } from "../../../ui/moments.ts";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { CutTitle } from "../CutTitle.tsx";
 import { paths } from "../paths.ts";
@@ -35,7 +35,7 @@ export function CallRows({ calls, view }: CallRowsProps) {
 }
 
 function Days({ calls }: { readonly calls: readonly AuditedCall[] }) {
-  return groupBy(calls, (call) => day.format(Date.parse(call.at))).map(([name, ofDay]) => (
+  return groupBy(calls, (call) => fullDay.format(Date.parse(call.at))).map(([name, ofDay]) => (
     <section key={name} aria-label={name}>
       <h2 className={styles.day}>{name}</h2>
       <Rows calls={ofDay} />
@@ -75,7 +75,7 @@ function ConversationHeading({ call, view }: ConversationHeadingProps) {
       <Link href={paths.audit + writeCallsView({ ...view, conversation: id })} title={id}>
         {title ? <CutTitle title={title} /> : <VisibleText text={id} />}
       </Link>{" "}
-      {day.format(Date.parse(at))}, {principalName} <Link href={paths.compare(id)}>{t`Compare`}</Link>
+      {fullDay.format(Date.parse(at))}, {principalName} <Link href={paths.compare(id)}>{t`Compare`}</Link>
     </h2>
   );
 }
@@ -87,7 +87,7 @@ function Rows({ calls }: { readonly calls: readonly AuditedCall[] }) {
         <li key={call.position}>
           <Link href={paths.auditCall(call.position)} className={styles.row} data-row="">
             <time className={styles.time} dateTime={call.at}>
-              {time.format(Date.parse(call.at))}
+              {clockTime.format(Date.parse(call.at))}
             </time>
             <span className={classes(styles.outcome, styles[endingOf(call.outcome)])}>{endOf(call)}</span>
             <span className={styles.tool}>
@@ -153,11 +153,3 @@ function groupBy(
   }
   return [...groups];
 }
-
-const day = new Intl.DateTimeFormat(language, { dateStyle: "full" });
-const time = new Intl.DateTimeFormat(language, {
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  hourCycle: "h23",
-});

@@ -1,6 +1,5 @@
 import { type FormEvent, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
-import { language } from "../../../language/language.ts";
 import { t } from "../../../language/t.ts";
 import type {
   CallDifference,
@@ -14,6 +13,7 @@ import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { EmptyState } from "../../../ui/EmptyState.tsx";
 import { Field, SelectField } from "../../../ui/Field.tsx";
+import { mediumDay } from "../../../ui/moments.ts";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
@@ -110,7 +110,7 @@ const TITLE_SHOWN = 60;
 /** An option holds plain text only: what has no shape or turns the direction is taken out of the title. */
 function optionOf({ conversationId, title, principalName, at }: RecentConversation): readonly [string, string] {
   const shown = (title ?? t`deleted`).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, " ").slice(0, TITLE_SHOWN);
-  return [conversationId, `${shown} · ${principalName}, ${day.format(Date.parse(at))} · ${conversationId}`];
+  return [conversationId, `${shown} · ${principalName}, ${mediumDay.format(Date.parse(at))} · ${conversationId}`];
 }
 
 function Compared({ comparison }: { readonly comparison: ConversationComparison }) {
@@ -239,5 +239,3 @@ function Call({ call, name, differs }: CallProps) {
     </div>
   );
 }
-
-const day = new Intl.DateTimeFormat(language, { dateStyle: "medium" });

@@ -2,6 +2,7 @@ import { language } from "../../../language/language.ts";
 import { t } from "../../../language/t.ts";
 import type { CallCount } from "../../../protocol/generated.ts";
 import { classes } from "../../../ui/classes.ts";
+import { shortMoment, utcDay } from "../../../ui/moments.ts";
 import styles from "./Histogram.module.css";
 import { ENDINGS, type Ending, endingOf } from "./outcome-words.ts";
 
@@ -133,12 +134,9 @@ function sum(count: CallCount, ending: Ending): number {
 }
 
 const DAY_MS = 86_400_000;
-const time = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
-// Days are counted as the gateway counts them, in UTC.
-const day = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" });
 
 function moment(at: string, step: number): string {
-  return (step >= DAY_MS ? day : time).format(Date.parse(at));
+  return (step >= DAY_MS ? utcDay : shortMoment).format(Date.parse(at));
 }
 
 function describe(at: number, step: number, parts: Parts): string {

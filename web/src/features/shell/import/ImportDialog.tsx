@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "react";
-import { language } from "../../../language/language.ts";
 import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Dialog } from "../../../ui/Dialog.tsx";
+import { mediumDay } from "../../../ui/moments.ts";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import type { Workspace } from "../workspace.ts";
 import styles from "./ImportDialog.module.css";
@@ -19,8 +19,6 @@ const SOURCES = {
   claude: "Claude",
   openWebUi: "Open WebUI",
 } as const;
-
-const day = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
 
 interface ImportDialogProps {
   readonly workspace: Workspace;
@@ -143,7 +141,7 @@ function describeFound({ body, begunAt, usedAt, leftOut, cut }: FoundConversatio
   const { length } = body.messages;
   return [
     SOURCES[body.source],
-    begunAt === null || usedAt === null ? t`no date` : day.formatRange(Date.parse(begunAt), Date.parse(usedAt)),
+    begunAt === null || usedAt === null ? t`no date` : mediumDay.formatRange(Date.parse(begunAt), Date.parse(usedAt)),
     t`${length} {message|messages}`,
     ...(leftOut > 0 ? [t`${leftOut} {file or call|files or calls} left out`] : []),
     ...(cut > 0 ? [t`${cut} oldest left out`] : []),
