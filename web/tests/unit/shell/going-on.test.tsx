@@ -36,6 +36,21 @@ test("an answer that was cut off goes on where it was, and any other one is comp
   expect(goingOn(emptyConversation.entries)).toBeNull();
 });
 
+test("an answer that was stopped goes on where it was, or with what was named as not done", () => {
+  const stopped: AgentEvent = { type: "turn:ended", ending: "stopped", label: "words" };
+  const halves: AgentEvent = { type: "assistant:said", content: "Once upon", stopped: true };
+  const begun = (...events: readonly AgentEvent[]) =>
+    [{ type: "turn:begun", turnId: "trn_1", text: "do it all", tools: [] } as const, ...events, stopped].reduce(
+      advance,
+      emptyConversation,
+    ).entries;
+  expect(goingOn(begun(halves))).toBe("Please go on exactly where your answer was cut off.");
+  const split: AgentEvent = { type: "actions:split", actions: ["delete a.txt", "list notes/"] };
+  expect(goingOn(begun(split))).toBe("delete a.txt, then list notes/");
+  // Nothing was said and nothing was named: the question is there to be asked again.
+  expect(goingOn(begun())).toBeNull();
+});
+
 test("the way on stands under the last answer, and is sent as the next message", () => {
   const sent: string[] = [];
   const props = {
