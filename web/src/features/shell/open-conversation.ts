@@ -6,7 +6,7 @@ import type { ProposedCall } from "../../agent/lane.ts";
 import { type Message, recall, unanswered } from "../../agent/messages.ts";
 import type { Begun, TurnRunner } from "../../agent/runner.ts";
 import type { ConversationOpened, ModelInfo, OpenTurn } from "../../protocol/generated.ts";
-import { attachedWords, changedWords } from "./log/own-turns.ts";
+import { attachedWords, changedFor } from "./log/own-turns.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { PartialAnswer } from "./partial-answer.ts";
 import { personalChat, withRoom } from "./personal-chat.ts";
@@ -165,9 +165,11 @@ export class OpenConversation {
    * model was asked: a call of the model's turn would stand on record as the model's.
    */
   async callInstead(proposal: ProposedCall): Promise<boolean> {
+    const { entries, turnId } = this.#log;
+    const asked = entries.find((each) => each.kind === "user" && each.turnId === turnId);
     await this.stop();
     await this.#underWay;
-    return this.call(changedWords(proposal.name), proposal);
+    return this.call(changedFor(proposal.name, asked?.kind === "user" ? asked.text : undefined), proposal);
   }
 
   /** Go on with the turn that was left open, taking it over from another tab if need be. */

@@ -16,7 +16,7 @@ export const EXEMPT: readonly { readonly file: string; readonly text?: RegExp; r
   { file: "features/shell/log/formula-tree.ts", why: "names of MathML, and errors that nobody is shown" },
   {
     file: "features/shell/log/own-turns.ts",
-    text: /^(Attached|I changed)/,
+    text: /^(Attached|I changed|I had asked)/,
     why: "what the record has as the person's words, which the page shows in its own language",
   },
   { file: "features/shell/log/program-output.ts", why: "names of fields" },

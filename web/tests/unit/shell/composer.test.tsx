@@ -133,6 +133,10 @@ test("a waiting call is withdrawn and made again with what the person has change
   expect(client.paramsOf("turns/cancel")).toEqual([{ conversationId: "cnv_1", turnId: "trn_1" }]);
   expect(asked[1]).toMatchObject({ turnId: "trn_2", call: { arguments: { path: "notes/older.txt" } } });
   expect(asked[1]).not.toHaveProperty("model");
+  // Whoever decides about it is told what it was asked for.
+  expect(client.paramsOf("turns/begin")[1]).toMatchObject({
+    message: { content: "I changed what delete_file is called with. I had asked: delete notes/old.txt" },
+  });
   // What the person said is shown as it is, without marks that would be read out.
   expect(await screen.findByText("I changed what delete_file is called with.")).toBeDefined();
 });
