@@ -80,6 +80,7 @@ async def test_a_call_is_filled_in_and_one_that_waits_is_changed_before_anybody_
     await expect(call_card(shell, "write_file", "Cancelled")).to_be_visible()
     async with person.open_approval(shell) as approval:
         await expect(approval.get_by_text("milk and bread").first).to_be_visible()
+        await expect(approval.get_by_label("The message before it")).to_contain_text("I had asked: write milk to plans/list.md")
         await decide(approval, "Approve once")
         await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
     await expect(call_card(shell, "write_file", "Done")).to_be_visible()
@@ -166,5 +167,5 @@ async def test_a_photo_is_seen_by_the_model_and_kept_with_the_conversation_witho
 
     await shell.reload()
     await call_card(shell, "read_attachment", "Done").click()
-    await expect(shell.get_by_role("log").get_by_role("img").first).to_be_visible()
+    await expect(shell.get_by_role("log").get_by_role("img", name="seeds.png, which you attached")).to_be_visible()
     await check_appearance(shell, "shell-image-sent")

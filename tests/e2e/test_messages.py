@@ -83,6 +83,9 @@ async def test_a_question_is_asked_in_other_words_in_a_branch_and_the_first_answ
     await shell.get_by_role("region", name="In what was said").get_by_role("button", name="It is green.").click()
     await expect(answers(shell).nth(1)).to_have_text("It is green.")
     await expect(answers(shell).nth(1)).to_be_focused()
+    await expect(shell.get_by_role("group", name="Found messages")).to_contain_text("Message 1 of 1")
+    marked = await shell.evaluate("() => [...CSS.highlights.get('found')].map(String)")
+    assert marked == ["is", "green", "is"] or marked == ["is", "is", "green"], marked
     await check_appearance(shell, "shell-search")
     await search.fill("")
     # What the model is told in a branch is the branch, and nothing of its neighbours.

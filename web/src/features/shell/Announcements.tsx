@@ -18,6 +18,15 @@ export function Announcements({ workspace, state }: { readonly workspace: Worksp
       if (sentence !== null) announce(sentence);
     });
   }, [workspace, announce]);
+  const { files, currentId } = state;
+  const attached = useRef({ files, currentId });
+  useEffect(() => {
+    const { files: earlier, currentId: earlierId } = attached.current;
+    attached.current = { files, currentId };
+    // A file is taken by dialog, by drop or by paste, and none of them leaves the keyboard where it came to stand.
+    const added = files.filter((file) => !earlier.includes(file)).map(({ name }) => name);
+    if (currentId === earlierId && added.length > 0) announce(t`Attached: ${added.join(", ")}`);
+  }, [files, currentId, announce]);
   const { phase } = state.connection;
   const before = useRef(phase);
   useEffect(() => {

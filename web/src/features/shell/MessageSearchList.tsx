@@ -1,10 +1,10 @@
-import { useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { t } from "../../language/t.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Spinner } from "../../ui/Spinner.tsx";
 import { TimeAgo } from "../../ui/TimeAgo.tsx";
 import styles from "./ConversationSidebar.module.css";
-import { type SearchResult, searchWords } from "./message-search.ts";
+import { type SearchResult, searchWords, wordPattern } from "./message-search.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Whoever types is asked no question of the gateway for every key, in milliseconds. */
@@ -54,7 +54,7 @@ export function MessageSearchList({ workspace, sought, onChosen }: FoundProps) {
               }}
             >
               <span className={styles.excerpt} dir="auto">
-                {excerpt}
+                {markWords(excerpt, text.split(" "))}
               </span>
               <span className={styles.when}>
                 <span className={styles.title}>
@@ -73,4 +73,11 @@ export function MessageSearchList({ workspace, sought, onChosen }: FoundProps) {
       )}
     </section>
   );
+}
+
+/** A text with the words in it marked. */
+function markWords(text: string, words: readonly string[]): ReactNode {
+  const parts = text.split(new RegExp(`(${wordPattern(words).source})`, "giu"));
+  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text keep their places
+  return parts.map((part, at) => (at % 2 === 1 ? <mark key={at}>{part}</mark> : part));
 }

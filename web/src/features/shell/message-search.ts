@@ -42,6 +42,18 @@ export function entryAt(entries: readonly Entry[], { turnId, words }: SoughtPlac
   const begin = entries.findIndex((each) => each.kind === "user" && each.turnId === turnId);
   const beyond = entries.findIndex((each, at) => at > begin && each.kind === "user" && each.turnId !== turnId);
   const turn = begin < 0 ? [] : entries.slice(begin, beyond < 0 ? undefined : beyond);
-  const has = (text: string) => words.every((word) => text.toLowerCase().includes(word.toLowerCase()));
-  return turn.find((each) => (each.kind === "user" || each.kind === "assistant") && has(each.text)) ?? turn[0];
+  return entriesWith(turn, words)[0] ?? turn[0];
+}
+
+/** Those in which somebody said all of these words. */
+export function entriesWith(entries: readonly Entry[], words: readonly string[]): readonly Entry[] {
+  const lowered = words.map((word) => word.toLowerCase());
+  const has = (text: string) => lowered.every((word) => text.toLowerCase().includes(word));
+  return entries.filter((each) => (each.kind === "user" || each.kind === "assistant") && has(each.text));
+}
+
+/** Where any of these words stands in a text, in capitals or not. The longer one of two that begin alike comes first. */
+export function wordPattern(words: readonly string[]): RegExp {
+  const longestFirst = [...words].sort((one, other) => other.length - one.length);
+  return new RegExp(longestFirst.map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"), "giu");
 }

@@ -1,6 +1,6 @@
 /** @vitest-environment jsdom */
 import { screen, waitFor, within } from "@testing-library/react";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type Conversation, emptyConversation } from "../../../src/agent/conversation.ts";
 import { entryAt, searchWords } from "../../../src/features/shell/message-search.ts";
 import { RpcError } from "../../../src/protocol/rpc.ts";
@@ -46,6 +46,60 @@ describe("what was said is searched from the list", () => {
     await user.click(within(results).getByRole("button", { name: /^the tomatoes/ }));
     const shown = await screen.findByText("By the wall, the Tomatoes.");
     await waitFor(() => expect(document.activeElement).toBe(shown.closest("article")));
+  });
+
+  test("the words are marked, and the messages that have them are gone to one after the other", async () => {
+    const marked = new Map<string, Set<Range>>();
+    vi.stubGlobal("CSS", { highlights: marked });
+    vi.stubGlobal(
+      "Highlight",
+      class extends Set<Range> {
+        constructor(...ranges: Range[]) {
+          super(ranges);
+        }
+      },
+    );
+    const client = new ScriptedClient({
+      "conversations/search": () => ({ found: [found("cnv_2", "t2", "the (tomatoes)")] }),
+      "conversations/open": () => ({
+        conversation: { ...conversation, id: "cnv_2", title: "Garden" },
+        messages: [
+          said("user", "t1", "(Tomatoes) or beans?"),
+          said("assistant", "t1", "Beans."),
+          said("user", "t2", "where do (tomatoes) grow?"),
+          said("assistant", "t2", "By the **wall**, (tomatoes) and (TOMATOES)."),
+        ],
+      }),
+    });
+    const { user } = openShell(client);
+    const list = await screen.findByRole("navigation", { name: "Conversations" });
+    await user.type(within(list).getByRole("searchbox", { name: "Search conversations" }), "(tomatoes)");
+    const hit = await within(list).findByRole("button", { name: /the \(tomatoes\)/ });
+    expect(within(hit).getByText("(tomatoes)").tagName).toBe("MARK");
+    await user.click(hit);
+    const bar = await screen.findByRole("group", { name: "Found messages" });
+    const sought = () => document.querySelector("[data-sought]")?.textContent;
+    expect(within(bar).getByRole("status").textContent).toBe("Message 2 of 3");
+    expect([...(marked.get("found") ?? [])].map(String)).toEqual([
+      "(Tomatoes)",
+      "(tomatoes)",
+      "(tomatoes)",
+      "(TOMATOES)",
+    ]);
+    await expectAccessible();
+    const after = within(bar).getByRole("button", { name: "Message after" });
+    await user.click(after);
+    expect(within(bar).getByRole("status").textContent).toBe("Message 3 of 3");
+    expect(sought()).toContain("By the wall");
+    expect(document.activeElement).toBe(after);
+    await user.click(after);
+    expect(sought()).toContain("or beans?");
+    await user.click(within(bar).getByRole("button", { name: "Message before" }));
+    expect(within(bar).getByRole("status").textContent).toBe("Message 3 of 3");
+    await user.keyboard("{Escape}");
+    expect(screen.queryByRole("group", { name: "Found messages" })).toBeNull();
+    expect(marked.size).toBe(0);
+    expect(sought()).toBeUndefined();
   });
 
   test("a search that fails or finds nothing says so", async () => {

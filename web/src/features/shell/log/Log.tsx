@@ -8,10 +8,11 @@ import { Button } from "../../../ui/Button.tsx";
 import { ErrorBoundary } from "../../../ui/ErrorBoundary.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import type { BranchPoint } from "../branches.ts";
-import { entryAt, type SoughtPlace } from "../message-search.ts";
+import type { SoughtPlace } from "../message-search.ts";
 import type { SendKey } from "../settings.ts";
 import type { AnswerFigures } from "../turn-figures.ts";
 import { AnswerActions, QuestionActions, type UserEntry } from "./EntryActions.tsx";
+import { FoundBar } from "./FoundBar.tsx";
 import { goingOn } from "./going-on.ts";
 import { isHeld } from "./held-calls.ts";
 import styles from "./Log.module.css";
@@ -22,6 +23,7 @@ import { PanelView } from "./Panels.tsx";
 import { QuestionText } from "./QuestionText.tsx";
 import { ToolCallView } from "./ToolCallView.tsx";
 import { useDrawn, useKeptPlace } from "./use-drawn.ts";
+import { useFound, useMarkedWords } from "./use-found.ts";
 
 /** What can be done with what was said. */
 export interface LogActions {
@@ -67,11 +69,13 @@ export function Log(props: LogProps) {
     const element = scroller.current;
     if (element !== null && follows.current && !isTypedIn(element)) element.scrollTop = element.scrollHeight;
   }, []);
-  const soughtEntry = place === null ? undefined : entryAt(view.entries, place);
-  const sought = soughtEntry?.key;
-  const needed = soughtEntry === undefined ? -1 : view.entries.indexOf(soughtEntry);
+  const found = useFound(view.entries, place);
+  const { wasStepped } = found;
+  const sought = found.sought?.key;
+  const needed = found.sought === undefined ? -1 : view.entries.indexOf(found.sought);
   const { undrawn, rest, drawMore, drawMoreBelow, drawEnd, drawAll } = useDrawn(view.entries.length, needed, whenIdle);
   useKeptPlace(scroller, column, undrawn > 0);
+  useMarkedWords(column, found.words, `${sought} ${undrawn} ${rest} ${view.made}`);
   const asked = view.entries.findLast((entry) => entry.kind === "user")?.key;
   const askedBefore = useRef(asked);
   useLayoutEffect(() => {
@@ -88,8 +92,8 @@ export function Log(props: LogProps) {
     follows.current = false;
     const entry = scroller.current?.querySelector<HTMLElement>(`[data-entry="${sought}"]`);
     entry?.scrollIntoView?.({ block: "center" });
-    entry?.focus({ preventScroll: true });
-  }, [sought]);
+    if (!wasStepped) entry?.focus({ preventScroll: true });
+  }, [sought, wasStepped]);
   useLayoutEffect(follow);
   useEffect(() => {
     // A keyboard that comes up, a longer draft or a phone that is turned takes room away without anything new to show.
@@ -119,6 +123,7 @@ export function Log(props: LogProps) {
   };
   return (
     <div className={styles.frame}>
+      <FoundBar found={found} />
       <div
         ref={scroller}
         className={styles.scroller}

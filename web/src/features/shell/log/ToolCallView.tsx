@@ -1,10 +1,10 @@
 import { useMemo } from "react";
-import { withoutBytes } from "../../../agent/attached.ts";
+import { ATTACHER, withoutBytes } from "../../../agent/attached.ts";
 import type { CallCard, CallProgress } from "../../../agent/conversation.ts";
 import type { Observation } from "../../../agent/messages.ts";
 import { language } from "../../../language/language.ts";
 import { t } from "../../../language/t.ts";
-import type { Attachment } from "../../../protocol/generated.ts";
+import type { Attachment, ToolCall } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Countdown } from "../../../ui/Countdown.tsx";
 import { byteCount, shortDuration } from "../../../ui/durations.ts";
@@ -94,7 +94,7 @@ export function ToolCallView({ card, amongSeveral = false, held = false, onCance
       {result !== undefined && result.content !== "" && result.outcome !== "deniedByUser" && (
         <ResultView tool={call.name} result={result} />
       )}
-      {result?.attachments !== undefined && <AttachmentList tool={call.name} attachments={result.attachments} />}
+      {result?.attachments !== undefined && <AttachmentList call={call} attachments={result.attachments} />}
     </article>
   );
 }
@@ -125,10 +125,17 @@ function Underway({ progress: { fraction, lines } }: { readonly progress: CallPr
   );
 }
 
+interface AttachmentListProps {
+  readonly call: ToolCall;
+  readonly attachments: readonly Attachment[];
+}
+
 /** What came with the result beside its text: images of the kinds that the gateway knows, and files to be saved. */
-function AttachmentList({ tool, attachments }: { readonly tool: string; readonly attachments: readonly Attachment[] }) {
+function AttachmentList({ call, attachments }: AttachmentListProps) {
+  const { name } = call.arguments;
+  const isOwn = call.name === ATTACHER && typeof name === "string";
   return (
-    <ul className={styles.attachments} aria-label={t`What came with the result`}>
+    <ul className={styles.attachments} aria-label={isOwn ? t`What you attached` : t`What came with the result`}>
       {attachments.map(({ id, mediaType, bytes }) => (
         <li key={id}>
           {mediaType === "application/octet-stream" ? (
@@ -139,7 +146,7 @@ function AttachmentList({ tool, attachments }: { readonly tool: string; readonly
             <a href={`/attachments/${id}`} target="_blank" rel="noreferrer">
               <img
                 src={`/attachments/${id}`}
-                alt={t`From ${tool}, ${byteCount(bytes)}, not described`}
+                alt={isOwn ? t`${name}, which you attached` : t`From ${call.name}, ${byteCount(bytes)}, not described`}
                 loading="lazy"
               />
             </a>
