@@ -14,7 +14,9 @@ import pytest_asyncio
 from tests.adapters.tools.sql import attacks, more_attacks
 from tests.adapters.tools.sql.conftest import SHOP_TABLES, database, make_sqlite_shop
 from tests.adapters.tools.sql.postgres_server import Database
+from tests.harness.person import Turn
 from tests.scenarios.conftest import Scene, text_of
+from tests.scenarios.staging import finish
 
 __all__ = ["database"]
 
@@ -213,3 +215,19 @@ async def test_case_151_what_never_ends_or_is_a_gigabyte_is_stopped_and_the_sour
         assert result["outcome"] in ("timedOut", "executionError") or result["truncated"], result
         assert len(text_of(result)) < 100_000
     assert (await turn.invoke(tool, {"sql": "SELECT 1 AS one"}))["structured"]["rows"] == [[1]]
+
+
+async def test_case_298_slow_statements_of_one_person_keep_nobody_elses_waiting(scene: Scene, tmp_path: Path) -> None:
+    await add(scene, "slow", {"url": make_sqlite_shop(tmp_path).url, "timeout": 60}, query="read")
+    eve = await scene.another("Eve with questions", "operator")
+    theirs = await Turn.begin(await eve.agent())
+    calls = {f"q{number}": await theirs.start("slow__query", {"sql": ENDLESS[0]}, f"q{number}") for number in range(8)}
+    # Hers are all on record, and as many run as may.
+    await theirs.socket.call("session/describe")
+    assert (await (await scene.begin()).invoke("slow__query", {"sql": "SELECT 1"}))["structured"]["rows"] == [[1]]
+    assert not any(call.done() for call in calls.values())
+    for call_id in calls:
+        await theirs.socket.call("tools/cancel", {"conversationId": theirs.conversation_id, "callId": call_id})
+    assert {(await finish(call))["outcome"] for call in calls.values()} == {"cancelled"}
+    await eve.leave()
+    await scene.console.call("sources/remove", {"name": "slow"})

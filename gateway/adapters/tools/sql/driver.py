@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -18,6 +19,7 @@ from gateway.adapters.tools.sql.engine import (
     SqlFailed,
     SqlWork,
 )
+from gateway.adapters.tools.sql.places import MAX_AT_ONCE, StatementPlaces
 from gateway.adapters.tools.sql.postgresql import PostgresqlEngine
 from gateway.adapters.tools.sql.rows import ROWS_SCHEMA, show_rows, show_tables, show_value
 from gateway.adapters.tools.sql.schema import Reach, SqlTable, choose_reach
@@ -33,9 +35,6 @@ from gateway.core.model import CallFacts, ToolOutput
 from gateway.core.preview import LineMark, Preview, PreviewChange, PreviewLine
 from gateway.core.vocabulary import Category, Reason, Recovery
 from gateway.runtime.ports import ArgumentFault, ToolContext
-
-MAX_AT_ONCE: Final = 4
-"""Statements of one source that run at the same time."""
 
 PREVIEW_SECONDS: Final = 1.5
 """How long a change is tried before a person is asked; the catalog waits 2 seconds."""
@@ -66,7 +65,7 @@ class SqlDriver:
         self._settings = settings
         self._reach: Reach | None = None
         self._running: set[SqlWork[object]] = set()
-        self._free = asyncio.Semaphore(MAX_AT_ONCE)
+        self._places = StatementPlaces()
         self._threads = WorkerThreads(f"sql-{resources.source}", MAX_AT_ONCE)
         self._engine = _make_engine(settings, resources, self._find_reach)
 
@@ -148,11 +147,12 @@ class SqlDriver:
         try:
             if tool.name == "query":
                 caps = self._caps(seconds, self._settings.max_rows)
-                return show_rows(await self._run(self._engine.query(statement, values, caps), seconds), statement.labels)
+                rows = await self._run(self._engine.query(statement, values, caps), seconds, context.principal.id)
+                return show_rows(rows, statement.labels)
             caps = self._caps(seconds, self._settings.max_changed_rows)
             expected = arguments.get("expected_rows")
             work = self._engine.change(statement, values, caps, keep=True, expected=expected)
-            return _show_done(statement, await self._run(work, seconds))
+            return _show_done(statement, await self._run(work, seconds, context.principal.id))
         except SqlAway as away:
             raise SourceAway(away.message) from None
         except SqlFailed as failed:
@@ -191,16 +191,16 @@ class SqlDriver:
     def _caps(self, seconds: float, rows: int) -> SqlCaps:
         return SqlCaps(rows, self._settings.max_bytes, seconds)
 
-    async def _run(self, work: SqlWork[_Value], seconds: float) -> _Value:
+    async def _run(self, work: SqlWork[_Value], seconds: float, person_id: str | None = None) -> _Value:
         """Do it in a thread of this source, and stop it when its time is over or nobody waits any more."""
+        taken = await self._places.take(person_id, seconds)
         try:
-            async with asyncio.timeout(seconds):
-                await self._free.acquire()
-        except TimeoutError:
-            raise SqlFailed(f"{MAX_AT_ONCE} statements of this source are running already; try again", late=True) from None
+            future = self._threads.submit(work.run)
+        except BaseException:
+            taken.close()
+            raise
         self._running.add(work)
-        future = self._threads.submit(work.run)
-        future.add_done_callback(lambda _: self._end(work))
+        future.add_done_callback(lambda _: self._end(work, taken))
         try:
             await asyncio.wait((future,), timeout=seconds + _SPARE)
         except asyncio.CancelledError:
@@ -214,9 +214,9 @@ class SqlDriver:
             raise SqlFailed(NO_ANSWER.format(seconds=seconds), late=True, unknown=True, silent=True)
         return future.result()
 
-    def _end(self, work: SqlWork[object]) -> None:
+    def _end(self, work: SqlWork[object], taken: ExitStack) -> None:
         self._running.discard(work)
-        self._free.release()
+        taken.close()
 
     def _describe(self, arguments: Mapping[str, Json]) -> ToolOutput:
         reach = self._find_reach()
