@@ -19,13 +19,17 @@ BACKLOG = 1024
 DESCRIPTORS: Final = 256
 """An idle gateway has some 30 open, each connection one, each program about ten: with fewer, a small crowd shuts all out."""
 
+ENOUGH_DESCRIPTORS: Final = 16_384
+"""More than all connections, programs and databases of a gateway take. The limit is raised no further: what a gateway starts
+inherits it, and some programs close every descriptor that there could be, one by one."""
+
 LONGEST_SOCKET_PATH: Final = 107 if sys.platform.startswith("linux") else 103
 """Bytes of a Unix socket's path: `sun_path` has 108 on Linux and 104 on macOS, one of them for its end."""
 
 
 def check_limits(settings: Settings) -> str:
     """What the machine and the state folder allow, in words. Raises Misconfigured where that is too little."""
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = _raise_descriptors()
     if files != resource.RLIM_INFINITY and files < DESCRIPTORS:
         raise Misconfigured(
             f"this process may open {files} files (RLIMIT_NOFILE), and a gateway needs {DESCRIPTORS}; run `ulimit -n 4096` first"
@@ -38,6 +42,21 @@ def check_limits(settings: Settings) -> str:
         )
     count = "any number of" if files == resource.RLIM_INFINITY else str(files)
     return f"{count} open files; the path of the state folder is short enough"
+
+
+def _raise_descriptors() -> int:
+    """How many files this process may open, once it has taken what it may take by itself. Most machines let a process begin with
+    1,024, which are fewer than the connections that a gateway accepts, and raise that to much more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = ENOUGH_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, ENOUGH_DESCRIPTORS)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return soft
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    except (OSError, ValueError):
+        # macOS has a limit of its own below the hard one.
+        return soft
+    return wanted
 
 
 def listen(settings: Settings) -> socket.socket:
