@@ -16,7 +16,7 @@ from gateway.core import gate
 from gateway.core.errors import GatewayError, IllegalStep, LedgerUnavailable, NotFound, NotSignedIn
 from gateway.core.gate import Allow, NeedsConsent, NeedsStepUp, Refuse
 from gateway.core.lifecycle import CallEvent, Phase
-from gateway.core.model import Session, ToolOutput
+from gateway.core.model import Session
 from gateway.core.vocabulary import ApprovalStatus, Decision, Outcome, Reason
 from gateway.runtime.admission import Admission
 from gateway.runtime.approvals import Approvals, Approved, Denied, Pending, StepUpFailed
@@ -335,7 +335,7 @@ class Dispatcher:
         executed, began = not call.stopped.done(), self._clock.monotonic()
         if executed:
             self._observer.step(Step.STARTED, call.request.call_id)
-            ran: ToolOutput | Refuse = await self._execution.run(call, prepared)
+            ran, executed = await self._execution.run(call, prepared)
         else:
             ran = cancelled_before_it_ran(call)
         elapsed = int((self._clock.monotonic() - began) * 1000) if executed else 0

@@ -53,7 +53,7 @@ class NotRun:
 @quick
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """The intent is on record. `executed` is False when the call was cancelled before its tool started."""
+    """The intent is on record. `executed` is False when its tool was not started."""
 
     conversation: Conversation
     call: InFlightCall

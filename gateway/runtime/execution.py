@@ -20,7 +20,7 @@ from gateway.core.redaction import cap_text, redact_text, weighs_more
 from gateway.core.results import PresentedOutput, digest_of_output, present_output, redact_output, refused_result
 from gateway.core.value_types import quick
 from gateway.core.vocabulary import Outcome, Reason
-from gateway.runtime.calls import InFlightCall, cancelled_while_it_ran
+from gateway.runtime.calls import InFlightCall, cancelled_before_it_ran, cancelled_while_it_ran
 from gateway.runtime.cancellation import CallCancelled
 from gateway.runtime.checks import CheckedCall
 from gateway.runtime.connections import ConnectionRegistry
@@ -152,9 +152,9 @@ class Execution:
         why = self._withhold(conversation, checked, judged)({*checked.spec.labels, *failed.labels})
         return replace(failed, message=why, labels=()) if why is not None else _own_words(failed, checked, judged)
 
-    async def run(self, call: InFlightCall, prepared: PreparedRun) -> ToolOutput | Refuse:
-        """What the tool gave, or why it gave nothing. Returns within the tool's time box whatever the tool does; the box stands
-        still while a person is asked, for a time that is bounded too."""
+    async def run(self, call: InFlightCall, prepared: PreparedRun) -> tuple[ToolOutput | Refuse, bool]:
+        """What the tool gave, or why it gave nothing, and whether it began. Returns within the tool's time box whatever the tool
+        does; the box stands still while a person is asked, for a time that is bounded too."""
         checked, box, context = prepared.checked, prepared.box, prepared.context
         work = asyncio.get_running_loop().create_task(self._toolbox.execute(checked.spec, checked.arguments, context))
         try:
@@ -166,11 +166,14 @@ class Execution:
                 work.cancel()
                 work.add_done_callback(lambda late: self._discard(checked.request, late))
         if work.done() and not work.cancelled():
-            return _outcome_of(work)
+            return _outcome_of(work), True
+        began = not context.place.is_waiting
         if call.stopped.done():
-            return cancelled_while_it_ran(call)
-        late = f"the tool did not finish within {box.seconds:g} seconds; it may have taken effect"
-        return Refuse(Outcome.TIMED_OUT, Reason.TOOL_TIMEOUT, late)
+            return (cancelled_while_it_ran if began else cancelled_before_it_ran)(call), began
+        late = f"did not finish within {box.seconds:g} seconds; it may have taken effect"
+        if not began:
+            late = f"did not begin within {box.seconds:g} seconds, because others ran; nothing ran"
+        return Refuse(Outcome.TIMED_OUT, Reason.TOOL_TIMEOUT, f"the tool {late}"), began
 
     def _withhold(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> Withhold:
         """What says, for the labels of something that this call gives, why it may not leave; None if it may."""

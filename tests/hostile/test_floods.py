@@ -13,6 +13,7 @@ from tests.harness.person import Person, Turn
 from tests.harness.process import GatewayProcess
 from tests.hostile.raw_socket import PATIENCE, Opcode, RawSocket, connect, frame, handshake, request
 from tests.scenarios.conftest import Scene
+from tests.scenarios.staging import finish
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -90,6 +91,22 @@ async def test_case_306_slow_tools_of_one_person_keep_nobody_elses_from_running(
     assert not any(call.done() for call in slow)
     over.touch()
     assert {(await call)["outcome"] for call in slow} == {"ok"}
+    await eve.leave()
+
+
+async def test_case_297_of_calls_that_wait_in_line_it_is_known_that_nothing_ran(scene: Scene) -> None:
+    eve = await scene.another("Eve in line", "operator")
+    theirs = await Turn.begin(await eve.agent())
+    over = scene.gateway.home / "over at last"
+    calls = {f"d{number}": await theirs.start("dawdle", {"file": str(over)}, f"d{number}") for number in range(20)}
+    begun = {(await theirs.socket.notification("tools/progress"))["callId"] for _ in range(16)}
+    for call_id in calls.keys() - begun:
+        await theirs.socket.call("tools/cancel", {"conversationId": theirs.conversation_id, "callId": call_id})
+    ends = [await finish(calls[call_id]) for call_id in calls.keys() - begun]
+    assert [(end["outcome"], "nothing ran" in end["error"]) for end in ends] == [("cancelled", True)] * 4
+    over.touch()
+    assert [(await finish(calls[call_id]))["outcome"] for call_id in begun] == ["ok"] * 16
+    assert len(scene.effects(theirs.conversation_id)) == 16
     await eve.leave()
 
 

@@ -6,16 +6,18 @@ Over the runtime with fakes; tests/scenarios sends them to the running gateway.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
+from gateway.core.canonical import Json
 from gateway.core.errors import LedgerUnavailable
 from gateway.core.ledger import CallClosed, CallIntended, Entry, LateResultDiscarded
-from gateway.core.model import CallFacts, ToolCall, ToolSpec
+from gateway.core.model import CallFacts, ToolCall, ToolOutput, ToolSpec
 from gateway.core.vocabulary import GrantScope, Outcome, Reason
 from gateway.runtime.binding import Proposal
-from gateway.runtime.ports import PolicySubject, PolicyVerdict
+from gateway.runtime.ports import PolicySubject, PolicyVerdict, ToolContext
 from tests.runtime.conftest import PATIENCE, Stage
 from tests.runtime.decisions import approve
 
@@ -24,6 +26,32 @@ async def test_a_tool_that_hangs_is_timed_out(stage: Stage) -> None:
     await stage.begin()
     result = (await stage.invoke(stage.propose("hang"))).result
     assert (result.outcome, result.reason) == (Outcome.TIMED_OUT, Reason.TOOL_TIMEOUT)
+
+
+@pytest.mark.parametrize("cancelled", [False, True], ids=["its time runs out", "it is cancelled"])
+async def test_of_a_call_that_waited_in_line_it_is_known_that_nothing_ran(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, cancelled: bool
+) -> None:
+    waits = asyncio.Event()
+
+    async def wait_in_line(_spec: ToolSpec, _arguments: Mapping[str, Json], context: ToolContext) -> ToolOutput:
+        context.place.is_waiting = True
+        waits.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr(stage.toolbox, "execute", wait_in_line)
+    await stage.begin()
+    call = stage.start(stage.propose("wait" if cancelled else "hang", "c1"))
+    async with asyncio.timeout(PATIENCE):
+        await waits.wait()
+        if cancelled:
+            await stage.gateway.dispatcher.cancel(stage.session, stage.conversation_id, "c1")
+        result = (await call).result
+    assert result.outcome is (Outcome.CANCELLED if cancelled else Outcome.TIMED_OUT)
+    assert "nothing ran" in str(result.error)
+    (closed,) = [entry for entry in stage.ledger.entries if isinstance(entry, CallClosed)]
+    assert not closed.executed
 
 
 async def test_a_tools_own_failure_is_told_in_its_words(stage: Stage) -> None:

@@ -152,11 +152,13 @@ def in_thread(run: Callable[[Mapping[str, Json], ToolContext], Any], threads: Wo
 
     async def run_in_thread(arguments: Mapping[str, Json], context: ToolContext) -> Any:
         def work() -> Any:
+            context.place.is_waiting = False
             # It may have been cancelled while it was queued, and is then not started.
             if context.cancelled.is_set():
                 raise ToolFailed("cancelled before it began")
             return run(arguments, context)
 
+        context.place.is_waiting = True
         future = threads.submit(work, context.principal.id)
         try:
             await asyncio.wait((future,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from gateway.core.canonical import Json
@@ -31,11 +31,19 @@ async def elicit_nothing(_message: str, _schema: Json) -> ElicitationRefusal:
     return ElicitationRefusal("there is nobody here who could be asked")
 
 
+@dataclass(slots=True)
+class PlaceInLine:
+    """Whether a call still waits for a thread. Whoever has it wait says so, and says that it begins before looking whether it was
+    cancelled: so whoever cancels first and looks here second knows that what waits does nothing any more."""
+
+    is_waiting: bool = False
+
+
 @quick
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """What a running tool may know and use. `cancelled` is set when nobody waits for it any more. Of what it gives back, `redact`
-    names what is taken out, and `result_cap` bytes are handed out."""
+    names what is taken out, and `result_cap` bytes are handed out. `place` is for what runs the tool."""
 
     principal: Principal
     session_id: str
@@ -50,6 +58,7 @@ class ToolContext:
     redact: frozenset[str] = frozenset()
     elicit: Elicit = elicit_nothing
     """Ask the person who owns the session, on the console; for the event loop's thread. Cancelling it withdraws the question."""
+    place: PlaceInLine = field(default_factory=PlaceInLine)
 
 
 class Toolbox(Protocol):

@@ -214,14 +214,14 @@ def _use_grant(entry: CallIntended, grant_id: str) -> Change:
 def _close(entry: CallClosed) -> Sequence[Change]:
     request = entry.request
     values = {**_of_call(request), "closed_at": entry.at, "erase_at": entry.erase_at}
+    settled = change_counts(entry.settled, _key(request)) if entry.settled else ()
     if entry.executed:
         closed = Change(CLOSE_RUN_CALL, values, _key(request))
-        settled = change_counts(entry.settled, _key(request)) if entry.settled else ()
         kept = () if entry.kept is None else (keep_text(request, entry.kept),)
         return (closed, *settled, *kept, *(keep_attachment(request, attachment) for attachment in entry.attachments))
     # A refusal may be the first entry of a call.
     opened = open_call(request, CallState.AWAITING_APPROVAL, statement=OPEN_CALL_IF_NEW)
-    return (opened, Change(CLOSE_CALL, values, _key(request)))
+    return (opened, Change(CLOSE_CALL, values, _key(request)), *settled)
 
 
 def _key(request: ToolRequest) -> tuple[str, str]:
