@@ -14,6 +14,7 @@ from gateway.core.errors import NotFound, Refused
 from gateway.core.ledger import GrantRevoked, PasskeyUsed
 from gateway.core.obligations import Obligations, Presence
 from gateway.core.vocabulary import ApprovalStatus, Category, GrantScope, Outcome, PermissionMode, Reason
+from gateway.runtime.approvals.challenges import CHALLENGES_AT_ONCE
 from tests.fakes.toolbox import make_spec
 from tests.runtime.conftest import PATIENCE, Stage
 from tests.runtime.decisions import approve, step_up
@@ -66,6 +67,18 @@ async def test_two_tabs_that_approve_at_once_run_the_call_once(stage: Stage) -> 
     assert sum(isinstance(answer, Refused) for answer in answers) == 1
     assert (await call).result.outcome is Outcome.OK
     assert len(stage.toolbox.effects) == 1
+
+
+async def test_a_console_has_so_many_challenges_of_a_question_and_keeps_the_newest(stage: Stage) -> None:
+    await stage.begin()
+    call = stage.start(stage.propose("write"))
+    approval_id = (await stage.asked())["id"]
+    approvals = stage.gateway.approvals
+    issued = [str((await approvals.get(stage.console, approval_id))[2]) for _ in range(CHALLENGES_AT_ONCE + 1)]
+    with pytest.raises(Refused, match="open the approval again"):
+        await approvals.decide(stage.console, approval_id, challenge=issued[0], approve=True, scope=GrantScope.ONCE)
+    await approvals.decide(stage.console, approval_id, challenge=issued[1], approve=True, scope=GrantScope.ONCE)
+    assert (await call).result.outcome is Outcome.OK
 
 
 async def test_a_challenge_is_used_up_by_one_answer(stage: Stage) -> None:

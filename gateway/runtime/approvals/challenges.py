@@ -14,6 +14,9 @@ from gateway.runtime.ports import Clock, ConsoleSession, Entropy
 CHALLENGE_SECONDS = 60.0
 """docs/PROTOCOL.md section 6."""
 
+CHALLENGES_AT_ONCE = 16
+"""Of one console session for one question: as many tabs as show it. A further one takes the place of the oldest."""
+
 
 class Challenges:
     """Issues and spends them."""
@@ -30,6 +33,10 @@ class Challenges:
         now = self._clock.monotonic()
         issued = self._issued.get(approval.id, {})
         kept = {key: until for key, until in issued.items() if until > now}
+        kept.pop((console.id, value), None)
+        own = [key for key in kept if key[0] == console.id]
+        for key in own[: max(0, len(own) + 1 - CHALLENGES_AT_ONCE)]:
+            del kept[key]
         kept[console.id, value] = min(now + CHALLENGE_SECONDS, pending.deadline)
         self._issued[approval.id] = kept
         return value
