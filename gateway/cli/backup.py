@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from gateway.cli.confirming import confirm
 from gateway.core.errors import Misconfigured
 from gateway.core.ledger import LossReason
 from gateway.core.times import rfc3339
+from gateway.sandbox.machine_paths import lies_in
 from gateway.settings import Settings
 from gateway.settings_reading import load_settings
 
@@ -42,9 +44,12 @@ def backup(file: Path, state: Path | None) -> None:
     FILE holds the whole database and the key that signs the log. Whoever has it can read every call and sign in the log's
     name: it is made readable for you alone; keep it where you would keep a password. It does not hold the policy, the
     settings, the workspace or the models. `countersign restore FILE` puts it back. An earlier backup is replaced, any other
-    FILE that is there is not.
+    FILE that is there is not. In the workspace, where tools read, none is written.
     """
-    folder = load_settings(state=state).state
+    settings = load_settings(state=state)
+    folder = settings.state
+    if lies_in(Path(os.path.realpath(file)).parent, Path(os.path.realpath(settings.workspace))):
+        raise Misconfigured(f"`{file}` is in the workspace, where tools would read the log's key; name a file elsewhere")
     with click.progressbar(length=1, label="Copying", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
 
         def show(done: int, total: int) -> None:
