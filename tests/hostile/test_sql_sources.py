@@ -231,3 +231,25 @@ async def test_case_298_slow_statements_of_one_person_keep_nobody_elses_waiting(
     assert {(await finish(call))["outcome"] for call in calls.values()} == {"cancelled"}
     await eve.leave()
     await scene.console.call("sources/remove", {"name": "slow"})
+
+
+async def test_case_309_a_link_that_is_put_in_the_place_of_a_database_leads_to_no_other(scene: Scene, tmp_path: Path) -> None:
+    folders = tmp_path / "shown", tmp_path / "hidden"
+    for folder in folders:
+        folder.mkdir()
+    shown, hidden = (make_sqlite_shop(folder) for folder in folders)
+    hidden.run("UPDATE people SET name = 'Mallory'")
+    await add(scene, "swapped", {"url": shown.url}, query="read")
+    asked = {"sql": "SELECT name FROM people"}
+    assert "Ada" in text_of(await (await scene.begin()).invoke("swapped__query", asked))
+    (folders[0] / "shop.db").rename(folders[0] / "away.db")
+    (folders[0] / "shop.db").symlink_to(folders[1] / "shop.db")
+    result = await (await scene.begin()).invoke("swapped__query", asked)
+    assert (result["outcome"], result["reason"]) == ("executionError", "sourceUnavailable"), result
+    # Connected anew it is another database, whose tools nobody has decided about.
+    await scene.console.call("sources/test", {"name": "swapped"})
+    listed = (await scene.console.call("sources/list-tools", {"name": "swapped", "search": "query"}))["tools"]
+    assert [tool["standing"] for tool in listed] == ["quarantined"]
+    result = await (await scene.begin()).invoke("swapped__query", asked)
+    assert (result["outcome"], "Mallory" in text_of(result)) == ("refusedByPolicy", False), result
+    await scene.console.call("sources/remove", {"name": "swapped"})

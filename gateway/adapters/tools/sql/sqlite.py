@@ -48,13 +48,15 @@ class SqliteEngine:
 
     def __init__(self, path: Path, private: Sequence[Path], find_reach: Callable[[], Reach]) -> None:
         self._path = path
+        self._real = path
+        """Where that led when the source connected. Whoever puts a link in its place later makes it no other database."""
         self._private = tuple(private)
         self._find_reach = find_reach
 
     @property
     def identity(self) -> str:
         """See SqlEngine."""
-        return f"sqlite {self._path}"
+        return f"sqlite {self._real}"
 
     def look(self, seconds: float) -> SqlWork[Sequence[SqlTable]]:
         """See SqlEngine."""
@@ -112,7 +114,7 @@ class SqliteEngine:
         started: list[subprocess.Popen[bytes]] = []
 
         def run() -> _Value:
-            facts = self._check_file()
+            facts = self._check_file(connects=order["task"] == "look")
             with lock:
                 if stopped.is_set():
                     raise SqlFailed("it was stopped before it began", late=True)
@@ -150,8 +152,9 @@ class SqliteEngine:
 
         return SqlWork(run, stop)
 
-    def _check_file(self) -> os.stat_result:
-        """The file as it is now. Raises Misconfigured for one that is the gateway's own, by whatever name."""
+    def _check_file(self, *, connects: bool) -> os.stat_result:
+        """The file as it is now. Raises SqlAway for another one than that of the connection, and Misconfigured for one that is
+        the gateway's own, by whatever name."""
         try:
             real = self._path.resolve(strict=True)
             facts = real.stat()
@@ -161,6 +164,10 @@ class SqliteEngine:
             raise Misconfigured("`url` names something that is no file")
         if any(is_within(real, facts, private) for private in self._private):
             raise Misconfigured("`url` names a file that is the gateway's own; no source may read it")
+        if connects:
+            self._real = real
+        elif real != self._real:
+            raise SqlAway("the path of the database leads to another file than when the source connected")
         return facts
 
 
