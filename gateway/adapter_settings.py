@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -42,11 +42,22 @@ def tools_config(
         timeout=settings.tool_timeout,
         sandbox=settings.sandbox,
         secret=(Path(CONFIG_FILE),),
-        fixed=(settings.policy_folder, Path(gateway.__file__).parent),
+        fixed=tuple(_what_no_tool_may_change(settings)),
         read_audit=read_audit,
         read_kept=read_kept,
         embedder=embedder,
     )
+
+
+def _what_no_tool_may_change(settings: Settings) -> Iterator[Path]:
+    yield from (settings.policy_folder, Path(gateway.__file__).parent)
+    if settings.web is not None:
+        # What the console shows and asks, with the rights of whoever looks at it.
+        yield settings.web
+    for table in (*settings.anchors.values(), *settings.sinks.values()):
+        # Copies of the record, which the gateway writes to wherever that leads.
+        if isinstance(path := table.get("path"), str):
+            yield Path(path)
 
 
 def declared_sources(settings: Settings) -> Sequence[AddedSource]:

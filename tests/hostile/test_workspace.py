@@ -55,6 +55,9 @@ OWN = {
     "state": {"COUNTERSIGN_STATE": "shared/state"},
     "countersign.toml": {"COUNTERSIGN_WORKSPACE": "."},
     "rules": {"COUNTERSIGN_POLICY": "shared/rules"},
+    "pages": {"COUNTERSIGN_WEB": "shared/pages"},
+    "copy.jsonl": {"COUNTERSIGN_SINKS": '{"copy": {"kind": "file", "path": "shared/copy.jsonl"}}'},
+    "checkpoints": {"COUNTERSIGN_ANCHORS": '{"elsewhere": {"kind": "file", "path": "shared/checkpoints"}}'},
     "notebook.py": {"COUNTERSIGN_TOOLS_MODULES": '["notebook"]', "PYTHONPATH": f"{ROOT}:shared"},
 }
 MODULE = """
@@ -75,6 +78,9 @@ async def test_case_48_no_tool_works_in_a_folder_with_the_gateways_own_files_in_
     shared = gateway.home / "shared"
     (shared / "notebook.py").write_text(MODULE)
     shutil.copytree(ROOT / "policy", shared / "rules")
+    for app in ("shell", "console", "verifier"):
+        (shared / "pages" / app).mkdir(parents=True)
+        (shared / "pages" / app / "index.html").write_text("<!doctype html>")
     tools = [program("list", _argv=["ls"], _folder="home" if kept == "countersign.toml" else "home/shared")]
     (gateway.home.parent / "tools.json").write_text(json.dumps(tools))
     gateway.settings = {**gateway.settings, "COUNTERSIGN_WORKSPACE": "shared", **OWN[kept]}
