@@ -75,6 +75,7 @@ class _Conversation:
     turns: dict[str, _Turn] = field(default_factory=dict[str, _Turn])
     asked: dict[str, Body] = field(default_factory=dict[str, Body])
     answered: dict[str, str] = field(default_factory=dict[str, str])
+    allowed: set[str] = field(default_factory=set[str])
     version: str | None = None
     frozen: bool = False
 
@@ -114,8 +115,9 @@ def replay_conversation(
         violation = checker.check(body, row.payload)
         match body["event"]:
             case CallIntended.EVENT:
+                state.allowed.add(body["callId"])
                 decided.append(_decide_run(row, state, versions))
-            case CallClosed.EVENT if not body["executed"]:
+            case CallClosed.EVENT if not body["executed"] and body["callId"] not in state.allowed:
                 decided.append(_decide_refusal(row, state, offers, versions))
             case CallRefusedUnrecorded.EVENT:
                 decided.append(_found(row, Repetition.NOT_REPEATABLE, "the same id was sent with other content"))

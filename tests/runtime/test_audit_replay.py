@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -96,3 +97,10 @@ def test_a_policy_that_is_not_on_record_decides_nothing() -> None:
 )
 def test_a_refusal_needs_a_reason_that_the_records_show(row: AuditRow, finding: Repetition) -> None:
     assert find(row, PermissionMode.AUTO) is finding
+
+
+def test_a_call_that_was_allowed_and_never_began_was_decided_once() -> None:
+    intended = ran(PermissionMode.AUTO)
+    closed = replace(refused("toolTimeout", PermissionMode.AUTO), index=2)
+    decided = replay_conversation([begun(), intended, closed], {}, lambda _version: Modes({"note": PermissionMode.AUTO}))
+    assert [(each.index, each.finding) for each in decided] == [(1, Repetition.SAME)]
