@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
-import { cleanup, screen, waitFor } from "@testing-library/react";
+import { cleanup, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { callFilterOf, readCallsView } from "../../../src/features/console/audit/calls-view.ts";
 import { readComparisonView } from "../../../src/features/console/audit/comparison.ts";
 import { filterOf, readView } from "../../../src/features/console/audit/filters.ts";
@@ -11,7 +11,10 @@ import { FakeGateway } from "./fake-gateway.ts";
 import { openConsole } from "./open-console.tsx";
 
 beforeAll(prepareDocument);
-afterEach(cleanup);
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+});
 
 test("a time in the address that no clock shows is as if it were not there", () => {
   for (const from of ["2026-99-99T99:99:99.000Z", "2026-02-30T00:00:00.000Z", "0000-01-01T00:00:00.000Z"]) {
@@ -45,6 +48,44 @@ test("what narrows the calls stands there in words, not in the codes of the addr
   for (const words of ["Outcome: Ran", "Decision: Ran by itself", "Label: High"]) {
     expect(chosen.textContent).toContain(words);
   }
+});
+
+test("what the address asks for and no view has is said to be left out", async () => {
+  const gateway = new FakeGateway();
+  gateway.handlers["audit/calls"] = () => ({ calls: [call(1)], unread: 0 });
+  openConsole(gateway, "/audit?label=secret&principal=usr_ada&tool=peek&range=forever");
+  const said = await screen.findByRole("note");
+  expect(said.textContent).toContain("It was left out");
+  const listed = within(said).getAllByRole("listitem");
+  expect(listed.map(({ textContent }) => textContent)).toEqual(["label=secret", "principal=usr_ada", "range=forever"]);
+  await userEvent.selectOptions(screen.getByLabelText("Outcome"), "ok");
+  await waitFor(() => expect(window.location.search).toBe("?tool=peek&outcome=ok"));
+  expect(screen.queryByText(/It was left out/)).toBeNull();
+});
+
+test("what no call ever had is said where no call is found", async () => {
+  const gateway = new FakeGateway();
+  const none = { sources: [], models: [], rules: [], policyVersions: [] };
+  gateway.handlers["audit/choices"] = () => ({ ...none, people: [{ id: "usr_ada", name: "Ada" }], tools: ["peek"] });
+  gateway.handlers["audit/calls"] = () => ({ calls: [], unread: 0 });
+  openConsole(gateway, "/audit?person=usr_bob&tool=peek&rule=none&outcome=ok");
+  const said = await screen.findAllByText(/^At no time was there a call with/);
+  expect(said.map(({ textContent }) => textContent?.split(": ")[1])).toEqual(["Person usr_bob", "Rule none"]);
+});
+
+test("who comes into the log while the page follows it can be chosen", async () => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  const gateway = new FakeGateway();
+  const none = { tools: [], sources: [], models: [], rules: [], policyVersions: [] };
+  let people = [{ id: "usr_ada", name: "Ada" }];
+  gateway.handlers["audit/choices"] = () => ({ ...none, people });
+  gateway.handlers["audit/calls"] = () => ({ calls: [call(1)], unread: 0 });
+  openConsole(gateway, "/audit");
+  await screen.findByRole("option", { name: "Ada" });
+  people = [...people, { id: "usr_bea", name: "Bea" }];
+  await userEvent.setup({ advanceTimers: vi.advanceTimersByTime }).click(screen.getByLabelText("Live"));
+  await vi.advanceTimersByTimeAsync(3_100);
+  expect(await screen.findByRole("option", { name: "Bea" })).toBeDefined();
 });
 
 test("a filter that the gateway refuses ends the counting too", async () => {

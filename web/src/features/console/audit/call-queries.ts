@@ -50,10 +50,14 @@ export function useSinks(allowed: boolean) {
   });
 }
 
-/** What filters can choose from. */
-export function useCallChoices() {
+/** What filters can choose from; while the page follows the log, also what comes newly into it. */
+export function useCallChoices(following = false) {
   const ask = useAsk();
-  return useQuery({ queryKey: ["audit", "choices"], queryFn: () => ask("audit/choices", {}) });
+  return useQuery({
+    queryKey: ["audit", "choices"],
+    queryFn: () => ask("audit/choices", {}),
+    refetchInterval: following && FOLLOWING_MS,
+  });
 }
 
 /** Everything that is on record of one call. */

@@ -1,5 +1,5 @@
 import { t } from "../../../language/t.ts";
-import type { CallFilter } from "../../../protocol/generated.ts";
+import type { CallChoices, CallFilter } from "../../../protocol/generated.ts";
 import { cutText } from "./cut-text.ts";
 
 /** Which calls are shown and how, as written in the address: a view can be bookmarked, saved and sent. An empty text: any. */
@@ -106,6 +106,29 @@ export function readCallsView(search: string): CallsView {
     label: CALL_LABELS.some(([label]) => label === view.label) ? view.label : "",
     group: view.group === "conversation" ? "conversation" : "",
   };
+}
+
+/** What an address asks for that no view has, as it stands there: it is left out, which must not look like an answer to it. */
+export function leftOutOf(search: string): readonly string[] {
+  const view = readCallsView(search);
+  return [...new URLSearchParams(search)]
+    .filter(([name, value]) => value !== "" && (!Object.hasOwn(view, name) || view[name as keyof CallsView] !== value))
+    .map(([name, value]) => cutText(`${name}=${value}`, 200));
+}
+
+/** What narrows a view to nothing, because no call has it; each with its word. */
+export function unknownIn(view: CallsView, choices: CallChoices): readonly (readonly [word: string, value: string])[] {
+  const known: Partial<Record<keyof CallsView, readonly string[]>> = {
+    person: choices.people.map(({ id }) => id),
+    tool: choices.tools,
+    source: choices.sources,
+    model: choices.models,
+    rule: choices.rules,
+    policy: choices.policyVersions,
+  };
+  return NARROWING.filter(([name]) => view[name] !== "" && known[name]?.includes(view[name]) === false).map(
+    ([name, word]) => [word, view[name]],
+  );
 }
 
 export function writeCallsView(view: CallsView): string {
