@@ -68,7 +68,9 @@ async def test_without_a_token_the_answer_says_where_to_get_one(scene: Scene) ->
     resource = (await Browser(scene.gateway.port).get(metadata)).json
     assert resource["resource"] == f"{peer.origin}/mcp"
     [server] = resource["authorization_servers"]
-    described = (await Browser(scene.gateway.port).get(f"{server}/.well-known/oauth-authorization-server")).json
+    # As of many clients, which name that type in every request.
+    typed = {"Content-Type": "application/json"}
+    described = (await Browser(scene.gateway.port).get(f"{server}/.well-known/oauth-authorization-server", headers=typed)).json
     assert (described["issuer"], described["code_challenge_methods_supported"]) == (server, ["S256"])
     # The cookies of a person at the console or the shell are worth nothing here.
     for jar in scene.ada.browser.cookies.values():

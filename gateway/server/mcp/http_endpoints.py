@@ -106,7 +106,8 @@ class HttpEndpoints:
             return refuse(_WRONG_TYPE)
         if _names_twice(request.query_params):
             return _refuse_twice()
-        if media_type == _JSON:
+        # Many clients name this type in every request, also where they ask for a document.
+        if raw and media_type == _JSON:
             try:
                 parse(raw)
             except (MalformedJson, UnsupportedValue) as error:
