@@ -10,6 +10,7 @@ import click
 from gateway.adapters.storage.accounts import find_calls
 from gateway.adapters.storage.inspection import StoredLog, open_stored_log
 from gateway.adapters.storage.loss import find_set_aside
+from gateway.cli.audit_filters import find_person, require_person
 from gateway.cli.confirming import confirm
 from gateway.cli.operating import operate
 from gateway.core.canonical import Json
@@ -22,7 +23,11 @@ from gateway.settings_reading import load_settings
 @click.command()
 @click.option("--call", metavar="ID", help="This call: its arguments, questions, answers and result.")
 @click.option("--conversation", metavar="ID", help="This conversation, or the one that has the call.")
-@click.option("--person", metavar="ID", help="This person, who was removed before: all their conversations, and their name.")
+@click.option(
+    "--person",
+    metavar="PERSON",
+    help="This person, by id or name, who was removed before: all their conversations, and their name.",
+)
 @click.option(
     "--state",
     type=click.Path(path_type=Path, file_okay=False),
@@ -38,10 +43,15 @@ def erase(call: str | None, conversation: str | None, person: str | None, state:
     if (person is None) == (call is None and conversation is None):
         raise click.UsageError("give --call, --conversation or --person")
     settings = load_settings(state=state)
-    named = f"person {person}" if person else f"call {call}" if call else f"conversation {conversation}"
+    named = f"call {call}" if call else f"conversation {conversation}"
     with open_stored_log(settings.state) as stored:
         # Before anybody is asked to confirm what there is not.
-        if not _is_on_record(stored, call, conversation, person):
+        if person is not None:
+            names = stored.names()
+            person = find_person(names, person)
+            require_person(names, person)
+            named = f"person {names[person]} ({person})"
+        elif not _is_on_record(stored, call, conversation):
             raise Misconfigured(f"nothing is on record of {escape(named)}")
     if not yes:
         confirm(f"Erase what is kept of {escape(named)}? Nothing brings it back.")
@@ -54,10 +64,8 @@ def erase(call: str | None, conversation: str | None, person: str | None, state:
         click.echo(f"{folder} was set aside by an earlier restore or recovery and may still hold it.")
 
 
-def _is_on_record(stored: StoredLog, call: str | None, conversation: str | None, person: str | None) -> bool:
+def _is_on_record(stored: StoredLog, call: str | None, conversation: str | None) -> bool:
     """Whether any record is about it."""
-    if person is not None:
-        return person in stored.names()
     if call is not None:
         return bool(find_calls(stored.connection, call, conversation))
     return bool(stored.rows(AuditQuery(conversation_id=conversation, limit=1)))

@@ -177,6 +177,14 @@ async def test_pages_follow_each_other_without_a_gap_and_a_wrong_cursor_is_said_
     assert refused.value.error["message"].startswith("`outcome` is one of ok, refusedByPolicy, ")
 
 
+async def test_records_are_not_looked_for_by_words_that_none_has(scene: Scene) -> None:
+    for wrong, told in (({"event": "call:close"}, "`event` is none"), ({"outcome": "Ok"}, "`outcome` is one of ok, ")):
+        with pytest.raises(RpcError, match=told):
+            await scene.console.call("audit/list", {"filter": wrong})
+    for wanted in ({"event": "records:lost"}, {"outcome": "completed"}):
+        assert (await scene.console.call("audit/list", {"filter": wanted}))["entries"] == []
+
+
 async def test_what_people_were_asked_and_what_models_were_used_is_summed_up(scene: Scene) -> None:
     load = await scene.console.call("audit/load")
     (erasing,) = [each for each in load["tools"] if each["tool"] == "erase"]

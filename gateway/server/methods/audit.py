@@ -11,8 +11,9 @@ from gateway.core.approval import Approval
 from gateway.core.budget import DAY_MS
 from gateway.core.call_history import AuditedCall
 from gateway.core.errors import InvalidParams, NotFound
-from gateway.core.ledger import Passkey
+from gateway.core.ledger import AUDITED, REQUEST_OUTCOMES, Passkey
 from gateway.core.times import rfc3339
+from gateway.core.vocabulary import Outcome
 from gateway.protocol import audit_methods as wire
 from gateway.protocol import console_methods
 from gateway.protocol.wire import Nothing
@@ -31,6 +32,9 @@ PAGE: Final = 100
 """Rows of one page when the request names no limit."""
 
 LOAD_DAYS: Final = 7
+
+_OUTCOMES: Final = (*Outcome, *REQUEST_OUTCOMES)
+"""Of calls, and of requests to models."""
 
 
 class AuditMethods:
@@ -71,8 +75,15 @@ class AuditMethods:
     # ── the records themselves ──
 
     async def list_records(self, caller: ConsoleCaller, params: console_methods.AuditPage) -> console_methods.AuditList:
-        """The log, newest first: all of it for operators and auditors, only their own entries for others."""
+        """The log, newest first: all of it for operators and auditors, only their own entries for others.
+
+        Raises InvalidParams for an event or an outcome that no record has: an empty list would read as if there had been none.
+        """
         wanted = params.filter or console_methods.AuditFilter()
+        if wanted.event is not None and wanted.event not in AUDITED:
+            raise InvalidParams("`event` is none that a log has")
+        if wanted.outcome is not None and wanted.outcome not in _OUTCOMES:
+            raise InvalidParams(f"`outcome` is one of {', '.join(_OUTCOMES)}")
         limit = params.limit or PAGE
         records = self._gateway.ports.records
         rows = await records.audit(
