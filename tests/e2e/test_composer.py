@@ -83,6 +83,8 @@ async def test_a_call_is_filled_in_and_one_that_waits_is_changed_before_anybody_
         await expect(approval.get_by_label("The message before it")).to_contain_text("I had asked: write milk to plans/list.md")
         await decide(approval, "Approve once")
         await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
+        await approval.get_by_role("link", name="Its record").click()
+        await expect(approval.get_by_role("heading", name="What happened")).to_be_visible()
     await expect(call_card(shell, "write_file", "Done")).to_be_visible()
     assert (person.gateway.workspace / "plans/list.md").read_text() == "milk and bread"
     await expect_idle(shell)

@@ -6,6 +6,8 @@ import { useWaiting } from "./queries.ts";
 /** Long enough to read what became of the answer, in milliseconds. */
 const READING = 8_000;
 
+const STAYING = ["pointerup", "pointercancel", "keydown"] as const;
+
 /** After an answer: the window goes by itself, unless another question waits or somebody goes on working in it. */
 export function ClosesItself() {
   const isNeeded = useWaiting().mine.length > 0;
@@ -18,13 +20,15 @@ export function ClosesItself() {
       // A browser may refuse: then the person closes it.
       setStays(true);
     }, READING);
-    const stay = () => setStays(true);
-    document.addEventListener("pointerdown", stay);
-    document.addEventListener("keydown", stay);
+    // What is pressed must not move before it is let go, or the click is lost: the words change once it is over.
+    const hold = () => clearTimeout(timer);
+    const stay = () => setTimeout(() => setStays(true));
+    document.addEventListener("pointerdown", hold);
+    for (const type of STAYING) document.addEventListener(type, stay);
     return () => {
       clearTimeout(timer);
-      document.removeEventListener("pointerdown", stay);
-      document.removeEventListener("keydown", stay);
+      document.removeEventListener("pointerdown", hold);
+      for (const type of STAYING) document.removeEventListener(type, stay);
     };
   }, [goes]);
   if (isNeeded) return null;
