@@ -31,7 +31,7 @@ test("an answer that came to the most steps goes on with what it named as not do
 
 test("an answer that was cut off goes on where it was, and any other one is complete", () => {
   const cut: AgentEvent = { type: "notice:raised", tone: "info", text: copy.cutShort };
-  expect(goingOn(after(cut, said("Once upon")).entries)).toBe("Please go on exactly where your answer was cut off.");
+  expect(goingOn(after(cut, said("Once upon")).entries)).toBe("Continue your answer where it stopped.");
   expect(goingOn(after(said("Once upon a time.")).entries)).toBeNull();
   expect(goingOn(emptyConversation.entries)).toBeNull();
 });
@@ -44,7 +44,7 @@ test("an answer that was stopped goes on where it was, or with what was named as
       advance,
       emptyConversation,
     ).entries;
-  expect(goingOn(begun(halves))).toBe("Please go on exactly where your answer was cut off.");
+  expect(goingOn(begun(halves))).toBe("Continue your answer where it stopped.");
   const split: AgentEvent = { type: "actions:split", actions: ["delete a.txt", "list notes/"] };
   expect(goingOn(begun(split))).toBe("delete a.txt, then list notes/");
   // Nothing was said and nothing was named: the question is there to be asked again.

@@ -15,7 +15,7 @@ export function goingOn(entries: readonly Entry[]): string | null {
   if (last?.kind === "notice") return last.text.startsWith(copy.stopped) ? restNamedIn(last.text, copy.stopped) : null;
   if (last?.kind !== "assistant" || last.imported) return null;
   if (last.stopped || (before?.kind === "notice" && before.text === copy.cutShort))
-    return t`Please go on exactly where your answer was cut off.`;
+    return t`Continue your answer where it stopped.`;
   return last.text.startsWith(copy.capped)
     ? (restNamedIn(last.text, copy.capped) ?? t`Please go on with the rest.`)
     : null;
