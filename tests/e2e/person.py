@@ -88,9 +88,10 @@ class Person:
     monitor: PageMonitor
 
     @classmethod
-    async def with_new_browser(cls, browser: Browser, gateway: GatewayProcess) -> Person:
-        """In a browser that has no cookie of this gateway."""
-        context = await browser.new_context(viewport=DESKTOP)
+    async def with_new_browser(cls, browser: Browser, gateway: GatewayProcess, **options: Any) -> Person:
+        """In a browser that has no cookie of this gateway. `options` are what else a context is made with."""
+        made: dict[str, Any] = {"viewport": DESKTOP, **options}
+        context = await browser.new_context(**made)
         context.set_default_timeout(TIMEOUT_MS)
         hosts = frozenset(urlsplit(origin).netloc for origin in (gateway.agent_origin, gateway.console_origin))
         monitor = PageMonitor(hosts)
