@@ -58,6 +58,7 @@ from gateway.agent.further import (
     resolved,
 )
 from gateway.agent.gathered_step import gathering_step, without_names
+from gateway.agent.grounded import narrowed
 from gateway.agent.intents import has_cue, probe_prompt, probe_schema, read_actions
 from gateway.agent.just_done import reading_of_done
 from gateway.agent.keeping import as_addition, kept_call, without_look
@@ -77,7 +78,6 @@ from gateway.agent.lane import (
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.misplaced import look_again, name_places, without_miss
-from gateway.agent.misreading import misreads_row
 from gateway.agent.paging import next_page
 from gateway.agent.papers import with_day
 from gateway.agent.partial_looks import with_part_told
@@ -101,7 +101,7 @@ from gateway.agent.turn_progress import StuckReason, TurnProgress, is_mistake, i
 from gateway.agent.whole_files import rest_call, with_rest
 from gateway.agent.wishes import wishes_in
 from gateway.agent.withheld import withheld_words
-from gateway.agent.wording import PROMPT_MARGIN, report, worded
+from gateway.agent.wording import PROMPT_MARGIN, is_no_answer, report, worded
 
 MISTAKE_LENGTH: Final = LIMITS.mistake_characters
 """What a model is told of its mistake, in characters: enough for the schema's complaint."""
@@ -357,9 +357,9 @@ async def _value_from(lane: LaneInput, carrying: Carrying, answering: ToolMessag
     said = await worded(lane, question, answering, lambda _: None)
     is_none = not said or is_echo(said, answering, lane.words) or repeats_question(said, question)
     is_borne_out = place_of(said, question, source.text, source.name) is not None
-    is_wrong = has_wrong_number(said, question, answering) or misreads_row(said, question, source)
+    is_wrong = has_wrong_number(said, question, answering) or is_no_answer(said, question, answering)
     if not is_none and is_borne_out and not is_wrong:
-        return said
+        return narrowed(said, question)
     return lines_about(question, source)
 
 

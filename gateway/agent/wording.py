@@ -15,6 +15,7 @@ from gateway.agent.answers import (
     source_of,
     with_place,
 )
+from gateway.agent.borne_out import unsupported_in
 from gateway.agent.browser import trim
 from gateway.agent.budget import length_of, tokens_of_prompt
 from gateway.agent.choosing import tokens_for
@@ -26,6 +27,7 @@ from gateway.agent.limits import LIMITS
 from gateway.agent.messages import ToolMessage
 from gateway.agent.misreading import misreads_row
 from gateway.agent.passages import fitting_passages, repeats_question
+from gateway.agent.pertinent import is_beside_question
 from gateway.agent.ports import ChatRequest
 from gateway.agent.prompts import fixed_report, report_prompt
 from gateway.agent.vocabulary import VOCABULARY
@@ -81,11 +83,10 @@ async def report(lane: LaneInput, question: str, last: ToolMessage, query: str, 
         lane.listener.discarded()
         return summary
     is_empty = is_echo(said, last, lane.words) or repeats_question(said, question)
-    is_misread = misreads_row(said, question, source) or is_made_up(said, question, source)
-    if is_empty or is_misread or is_unfounded(said, question, last, is_further=is_further):
-        instead = show_closest(lane.copy.say("noAnswer"), question, source)
-    elif has_wrong_number(said, question, last):
+    if not is_empty and has_wrong_number(said, question, last):
         instead = show_closest(lane.copy.say("notSure"), question, source)
+    elif is_empty or is_no_answer(said, question, last) or is_unfounded(said, question, last, is_further=is_further):
+        instead = show_closest(lane.copy.say("noAnswer"), question, source)
     else:
         instead = missed_quote(said, question, last, lane.copy, query)
     kept = narrowed(said, question)
@@ -93,6 +94,16 @@ async def report(lane: LaneInput, question: str, last: ToolMessage, query: str, 
         return with_place(said, question, last)
     lane.listener.discarded()
     return with_place(kept, question, last) if instead is None else instead
+
+
+def is_no_answer(said: str, question: str, last: ToolMessage) -> bool:
+    """Whether what a model says of a result cannot stand: it is of another row or another matter, made up, or has names and
+    numbers that nobody wrote."""
+    source = source_of(last)
+    is_of_another = misreads_row(said, question, source) or is_beside_question(said, question, source)
+    is_worded = not _EXPLAINING.isdisjoint(word.bare for word in words_of(question))
+    known = [question, source.name, source.text]
+    return is_of_another or is_made_up(said, question, source) or (not is_worded and bool(unsupported_in(said, known)))
 
 
 def _quoted(lane: LaneInput, question: str, last: ToolMessage) -> str:

@@ -46,6 +46,7 @@ import {
   resolved,
 } from "./further.ts";
 import { gatheringStep, withoutNames } from "./gathered-step.ts";
+import { narrowed } from "./grounded.ts";
 import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
 import { readingOfDone } from "./just-done.ts";
 import { asAddition, keptCall, withoutLook } from "./keeping.ts";
@@ -53,7 +54,6 @@ import { withoutReader } from "./kept.ts";
 import { collect, complete, type Lane, type LaneInput, type LaneStep, type ProposedCall } from "./lane.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { lookAgain, namePlaces, withoutMiss } from "./misplaced.ts";
-import { misreadsRow } from "./misreading.ts";
 import { nextPage } from "./paging.ts";
 import { withDay } from "./papers.ts";
 import { withPartTold } from "./partial-looks.ts";
@@ -77,7 +77,7 @@ import { isMistake, isRepeat, progressOf, type TurnProgress } from "./turn-progr
 import { restCall, withRest } from "./whole-files.ts";
 import { wishesIn } from "./wishes.ts";
 import { withheldWords } from "./withheld.ts";
-import { PROMPT_MARGIN, report, worded } from "./wording.ts";
+import { isNoAnswer, PROMPT_MARGIN, report, worded } from "./wording.ts";
 
 /** What a model is told of its mistake, in characters: enough for the schema's complaint. */
 const MISTAKE_LENGTH = limits.mistakeCharacters;
@@ -352,8 +352,8 @@ async function valueFrom(input: LaneInput, carrying: Carrying, answering: ToolMe
   const said = await worded(input, question, answering, () => {});
   const isNone = said === "" || isEcho(said, answering) || repeatsQuestion(said, question);
   const isBorneOut = placeOf(said, question, source.text, source.name) !== null;
-  const isWrong = hasWrongNumber(said, question, answering) || misreadsRow(said, question, source);
-  if (!isNone && isBorneOut && !isWrong) return said;
+  const isWrong = hasWrongNumber(said, question, answering) || isNoAnswer(said, question, answering);
+  if (!isNone && isBorneOut && !isWrong) return narrowed(said, question);
   return linesAbout(question, source);
 }
 

@@ -1,5 +1,6 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import { hasWrongNumber, isEcho, isUnfounded, missedQuote, showClosest, sourceOf, withPlace } from "./answers.ts";
+import { unsupportedIn } from "./borne-out.ts";
 import { tokensOfPrompt } from "./budget.ts";
 import { MAX_STEP_TOKENS } from "./choosing.ts";
 import { copy } from "./copy.ts";
@@ -11,6 +12,7 @@ import { collect, type LaneInput } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { misreadsRow } from "./misreading.ts";
 import { fittingPassages, repeatsQuestion } from "./passages.ts";
+import { isBesideQuestion } from "./pertinent.ts";
 import { fixedReport, reportPrompt } from "./prompts.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
@@ -70,21 +72,31 @@ export async function report(
     shown = soFar.length;
   });
   if (said === "") return copy.worded;
-  const isOther =
-    isUnfounded(said, question, last, isFurther) ||
-    misreadsRow(said, question, source) ||
-    isMadeUp(said, question, source);
-  const isNone = isEcho(said, last) || repeatsQuestion(said, question) || isOther;
+  const isEmpty = isEcho(said, last) || repeatsQuestion(said, question);
+  const isWrong = !isEmpty && hasWrongNumber(said, question, last);
+  const isNone = isEmpty || isNoAnswer(said, question, last) || isUnfounded(said, question, last, isFurther);
   const instead =
     summaryOf(said, question, source) ??
-    (isNone
-      ? showClosest(copy.noAnswer, question, source)
-      : hasWrongNumber(said, question, last)
-        ? showClosest(copy.notSure, question, source)
+    (isWrong
+      ? showClosest(copy.notSure, question, source)
+      : isNone
+        ? showClosest(copy.noAnswer, question, source)
         : missedQuote(said, question, last, query));
   const kept = narrowed(said, question);
   if (instead !== null || kept !== said) listener.discarded();
   return instead ?? withPlace(kept, question, last);
+}
+
+/**
+ * Whether what a model says of a result cannot stand: it is of another row or another matter, made up, or has names and numbers that
+ * nobody wrote.
+ */
+export function isNoAnswer(said: string, question: string, last: ToolMessage): boolean {
+  const source = sourceOf(last);
+  const isOfAnother = misreadsRow(said, question, source) || isBesideQuestion(said, question, source);
+  if (isOfAnother || isMadeUp(said, question, source)) return true;
+  const isWorded = wordsOf(question).some(({ bare }) => EXPLAINING.has(bare));
+  return !isWorded && unsupportedIn(said, [question, source.name, source.text]).length > 0;
 }
 
 /** What a file says of a question, word by word: all of it where the question is about the whole, else the lines that come closest. */
