@@ -15,11 +15,12 @@ from gateway.agent.outcomes import Carry
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.words import QUOTED, words_of
 
-_ADDS: Final = re.compile(
-    rf"^(?:(?:{any_of(VOCABULARY.fillers)}),? )*(?:(?:{any_of(VOCABULARY.additive_verbs)})\b|put\b.* (?:on|onto) )"
-    rf"|\b(?:{any_of(VOCABULARY.end_places)})\b",
-    re.IGNORECASE | re.ASCII,
-)
+_ENDED: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.end_places)})\b", re.IGNORECASE | re.ASCII)
+_WHOLE: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.whole_verbs)})\b|\bput\b(?!.* (?:on|onto) )", re.IGNORECASE | re.ASCII)
+"""Words of a wish for which a file may be written anew. Whatever else is said of a text that goes into a file, the file keeps
+what it has."""
+
+_LEADS: Final = rf"(?:{any_of(VOCABULARY.entry_links)}|under|at)(?: [^ ]+){{0,3}}? [\"'`]?"
 _WRITERS: Final = frozenset({"write", "save"})
 _REPLACING: Final = frozenset({"overwrite", "overwriting", "replace", "replacing"})
 
@@ -33,7 +34,10 @@ def as_addition(call: ProposedCall, wish: str, tools: Sequence[Tool]) -> Propose
     is_whole = not _WRITERS.isdisjoint(parts_of(call.name)) and len(paths) == len(others) == 1
     said = QUOTED.sub(" ", wish)
     words = {word.bare for word in words_of(said)}
-    if adder is None or not is_whole or not _ADDS.search(said) or not words.isdisjoint((*_REPLACING, "from", "instead")):
+    if adder is None or not is_whole or not words.isdisjoint((*_REPLACING, "from", "instead")):
+        return call
+    is_placed = re.search(rf"\b{_LEADS}{re.escape(str(paths[0]))}(?!\w)", wish, re.IGNORECASE | re.ASCII) is not None
+    if not _ENDED.search(said) and (_WHOLE.search(said) is not None or not is_placed):
         return call
     return ProposedCall(adder[0], {adder[1]: paths[0], adder[2]: others[0]})
 

@@ -221,7 +221,7 @@ class LoopVocabulary:
     unnegated: _Words
     sparing_words: _Words
     placing_verbs: _Words
-    additive_verbs: _Words
+    whole_verbs: _Words
     end_places: _Words
     part_verbs: _Words
     keeping_helpers: _Words

@@ -31,6 +31,7 @@ class Withheld(StrEnum):
     OVER_ALL = "overAll"
     LIST_UNTOLD = "listUntold"
     NAME_IN_DOUBT = "nameInDoubt"
+    ALL_DELETED = "allDeleted"
 
 
 _FLAGS: Final = re.IGNORECASE | re.ASCII
@@ -49,7 +50,14 @@ _IT: Final = frozenset(WISH_WORDS.pronouns)
 _CARRIERS: Final = frozenset((*ACTS["move"]["calls"], *ACTS["copy"]["verbs"]))
 _WRITERS: Final = frozenset({"write", "save"})
 _LEAD: Final = rf"^(?:(?:{any_of(VOCABULARY.fillers)}),? )*"
+_PARTS: Final = any_of((*VOCABULARY.counted_nouns["line"], *VOCABULARY.picked_nouns))
 _NAMED: Final = rf" {_LEADS}[\"'`“]?"
+_OUT_OF: Final = re.compile(
+    rf"\b(?:from|off|out of|(?:{_PARTS}) (?:of|in))(?: (?:{any_of(VOCABULARY.kept_leads)}))?(?: file)? [\"'`“]?\Z", _FLAGS
+)
+_OUT_OF_IT: Final = re.compile(
+    rf"\b(?:from|off|out of|(?:{_PARTS}) (?:of|in)) (?:{any_of(WISH_WORDS.pronouns)}|that|this)\b", _FLAGS
+)
 _PLACES: Final = any_of((*VOCABULARY.moving_links, *VOCABULARY.keeping_links))
 _ANEW: Final = frozenset(VOCABULARY.rewriting_verbs)
 """Verbs of which a new text of a whole file is meant as well: "change it to bye"."""
@@ -91,6 +99,8 @@ def withheld(arguments: Mapping[str, Json], tool: Tool, wish: str) -> Withheld |
     if len(required) > len(paths) == 1 and _OF_IT.search(wish) and _places_of(paths[0], wish):
         return Withheld.LIST_UNTOLD
     is_whole = not _WRITERS.isdisjoint(parts_of(tool["name"])) and len(required) > len(paths) == 1
+    if tool["category"] == "destructive" and any(_is_taken_out_of(path, wish) for path in paths):
+        return Withheld.ALL_DELETED
     if len(paths) == 1 and _is_placed(paths[0], wish, tool):
         return Withheld.OVER_ALL
     return Withheld.OVER_ALL if is_whole and _is_part(paths[0], wish) else None
@@ -146,6 +156,14 @@ def _is_left_out(text: str, at: int) -> bool:
         return True
     found = list(_LEFT_OUT.finditer(before))
     return bool(found) and _VERBS.isdisjoint(word.bare for word in words_of(before[found[-1].end() :]))
+
+
+def _is_taken_out_of(path: str, wish: str) -> bool:
+    """Whether only a part of what would be deleted is to go: "remove the second one from it", "delete the last line of a.txt"."""
+    text = QUOTED.sub(" ", wish)
+    named = _places_of(path, wish)
+    lead = _STOPPED.split(wish[: named[0]])[-1] if named else ""
+    return _OUT_OF.search(lead) is not None if named else _OUT_OF_IT.search(text) is not None
 
 
 def _is_placed(path: str, wish: str, tool: Tool) -> bool:

@@ -5,6 +5,7 @@ import type { ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
+import { escaped } from "./withheld.ts";
 import { QUOTED, wordsOf } from "./words.ts";
 
 /* What goes into a file that may be there already: it is added at its end, and nothing is written over. */
@@ -12,11 +13,13 @@ import { QUOTED, wordsOf } from "./words.ts";
 type Tools = readonly (Pick<ToolDescriptor, "name" | "category" | "description" | "paramSchema"> &
   Partial<Pick<ToolDescriptor, "permission">>)[];
 
-const ADDS = new RegExp(
-  `^(?:(?:${anyOf(vocabulary.fillers)}),? )*(?:(?:${anyOf(vocabulary.additiveVerbs)})\\b|put\\b.* (?:on|onto) )` +
-    `|\\b(?:${anyOf(vocabulary.endPlaces)})\\b`,
-  "i",
-);
+const ENDED = new RegExp(`\\b(?:${anyOf(vocabulary.endPlaces)})\\b`, "i");
+/**
+ * Words of a wish for which a file may be written anew. Whatever else is said of a text that goes into a file, the file keeps what it
+ * has.
+ */
+const WHOLE = new RegExp(`\\b(?:${anyOf(vocabulary.wholeVerbs)})\\b|\\bput\\b(?!.* (?:on|onto) )`, "i");
+const LEADS = `(?:${anyOf(vocabulary.entryLinks)}|under|at)(?: [^ ]+){0,3}? ["'\`]?`;
 const WRITERS = new Set(["write", "save"]);
 const REPLACING = new Set(["overwrite", "overwriting", "replace", "replacing"]);
 
@@ -32,7 +35,9 @@ export function asAddition(call: ProposedCall, wish: string, tools: Tools): Prop
   const isWhole = partsOf(call.name).some((part) => WRITERS.has(part)) && path !== undefined && other !== undefined;
   const said = wish.replaceAll(QUOTED, " ");
   const isOther = wordsOf(said).some(({ bare }) => REPLACING.has(bare) || bare === "from" || bare === "instead");
-  if (adder === null || !isWhole || paths.length + others.length > 0 || !ADDS.test(said) || isOther) return call;
+  if (adder === null || !isWhole || paths.length + others.length > 0 || isOther) return call;
+  const isPlaced = new RegExp(`\\b${LEADS}${escaped(String(path))}(?!\\w)`, "i").test(wish);
+  if (!ENDED.test(said) && (WHOLE.test(said) || !isPlaced)) return call;
   return { name: adder.tool, arguments: { [adder.path]: path, [adder.rest]: other } };
 }
 

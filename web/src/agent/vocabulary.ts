@@ -220,7 +220,7 @@ interface Vocabulary {
   readonly unnegated: Words;
   readonly sparingWords: Words;
   readonly placingVerbs: Words;
-  readonly additiveVerbs: Words;
+  readonly wholeVerbs: Words;
   readonly endPlaces: Words;
   readonly partVerbs: Words;
   readonly keepingHelpers: Words;

@@ -15,7 +15,7 @@ import { QUOTED, wordsOf } from "./words.ts";
  */
 
 /** Why a call is not made, by the name of its sentence in copy.json. */
-export type Withheld = "spared" | "overAll" | "listUntold" | "nameInDoubt";
+export type Withheld = "spared" | "overAll" | "listUntold" | "nameInDoubt" | "allDeleted";
 
 type Tool = Pick<ToolDescriptor, "name" | "category" | "paramSchema">;
 
@@ -37,6 +37,15 @@ const WRITERS = new Set(["write", "save"]);
 const WHOLE = new Set([...vocabulary.wholeNouns, "text"]);
 const LEAD = `^(?:(?:${anyOf(vocabulary.fillers)}),? )*`;
 const NAMED = ` ${LEADS}["'\`“]?`;
+const PARTS = anyOf([...vocabulary.countedNouns.line, ...vocabulary.pickedNouns]);
+const OUT_OF = new RegExp(
+  `\\b(?:from|off|out of|(?:${PARTS}) (?:of|in))(?: (?:${anyOf(vocabulary.keptLeads)}))?(?: file)? ["'\`“]?$`,
+  "i",
+);
+const OUT_OF_IT = new RegExp(
+  `\\b(?:from|off|out of|(?:${PARTS}) (?:of|in)) (?:${anyOf([...wishWords.pronouns, "that", "this"])})\\b`,
+  "i",
+);
 const PLACES = anyOf([...vocabulary.movingLinks, ...vocabulary.keepingLinks]);
 /** Verbs of which a new text of a whole file is meant as well: "change it to bye". */
 const ANEW = vocabulary.rewritingVerbs;
@@ -68,6 +77,7 @@ export function withheld(given: Readonly<Record<string, unknown>>, tool: Tool, w
   const paths = pathsIn(given);
   if (isSpared(paths, tool, wish)) return "spared";
   if (paths.some((each) => longerName(wish, each) !== null)) return "nameInDoubt";
+  if (tool.category === "destructive" && paths.some((each) => isTakenOutOf(each, wish))) return "allDeleted";
   const [path, ...others] = paths;
   if (path === undefined || others.length > 0) return null;
   if (required.length > 1 && OF_IT.test(wish) && placesOf(path, wish).length > 0) return "listUntold";
@@ -122,7 +132,7 @@ function baseOf(path: string): string {
   return bare.slice(bare.lastIndexOf("/") + 1);
 }
 
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 
@@ -139,6 +149,13 @@ function isLeftOut(text: string, at: number): boolean {
   const found = [...before.matchAll(LEFT_OUT)].at(-1);
   if (found === undefined) return false;
   return !wordsOf(before.slice(found.index + found[0].length)).some(({ bare }) => VERBS.has(bare));
+}
+
+/** Whether only a part of what would be deleted is to go: "remove the second one from it", "delete the last line of a.txt". */
+function isTakenOutOf(path: string, wish: string): boolean {
+  const [at] = placesOf(path, wish);
+  if (at === undefined) return OUT_OF_IT.test(wish.replaceAll(QUOTED, " "));
+  return OUT_OF.test(wish.slice(0, at).split(STOPPED).at(-1) as string);
 }
 
 /** Whether a wish only says where a file goes into which a call would write: "put a.txt into b/". */
