@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 from gateway.agent.acts import ACTS, bare_thing, is_thing
 from gateway.agent.affairs import may_be_own, own_queries
-from gateway.agent.browser import as_json
+from gateway.agent.browser import as_json, trim
 from gateway.agent.copied import points_back
 from gateway.agent.general import asks_how, asks_what
 from gateway.agent.messages import Tool
@@ -139,12 +139,13 @@ def _invents_amount(arguments: Mapping[str, Json], wish: str) -> bool:
 
 
 def _says_own_name(arguments: Mapping[str, Json], wish: str) -> bool:
-    """Whether a call writes into a file no more than the name of that file, which nobody quoted: what a small model makes of a
-    wish that it has no tool for."""
+    """Whether a call writes into a file no more than the name of that file, which nobody quoted, or the whole wish: what a small
+    model makes of a wish that it has no tool for."""
     paths = [value for name, value in arguments.items() if slot_of(name) is Slot.PATH]
     texts = [value for name, value in arguments.items() if slot_of(name) is not Slot.PATH]
     quoted = [found[0][1:-1] for found in QUOTED.finditer(wish)]
-    return texts != [] and all(text in paths and text not in quoted for text in texts)
+    own = (*paths, trim(wish)) if paths else ()
+    return texts != [] and all(text in own and text not in quoted for text in texts)
 
 
 def known_by(tool: Tool, examples: Sequence[str]) -> set[str]:

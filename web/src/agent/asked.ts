@@ -138,7 +138,8 @@ function saysOwnName(given: Arguments, wish: string): boolean {
   const paths = Object.entries(given).flatMap(([name, value]) => (slotOf(name) === "path" ? [value] : []));
   const texts = Object.entries(given).flatMap(([name, value]) => (slotOf(name) === "path" ? [] : [value]));
   const quoted = new Set<unknown>(wish.match(QUOTED)?.map((each) => each.slice(1, -1)));
-  return texts.length > 0 && texts.every((text) => paths.includes(text) && !quoted.has(text));
+  const own = paths.length > 0 ? [...paths, wish.trim()] : [];
+  return texts.length > 0 && texts.every((text) => own.includes(text) && !quoted.has(text));
 }
 
 /** The words, as stems, by which a person may mean a tool. */
