@@ -25,6 +25,7 @@ _COMMANDS: Final = frozenset(WISH_WORDS.commands)
 _COMPOSING: Final = frozenset(WISH_WORDS.composing_verbs)
 _DETERMINERS: Final = frozenset(WISH_WORDS.determiners)
 _KEEPING: Final = frozenset(VOCABULARY.keeping_verbs)
+_FOLDERS: Final = frozenset(VOCABULARY.folder_nouns)
 _JOINERS: Final = frozenset(WISH_WORDS.joiners)
 _MOVING: Final = frozenset(ACTS["move"]["verbs"])
 _PREPOSITIONAL: Final = frozenset(WISH_WORDS.prepositional)
@@ -226,7 +227,8 @@ def _holds_on(said: Tokens, rest: Tokens, verbs: WishVerbs) -> bool:
     is_place = said[0].bare in _MOVING
     if not is_place and any(one.bare == "to" and two.bare in verbs.all for one, two in pairwise(said)):
         return True
-    if said[0].bare not in _COMPOSING:
+    # A folder has a name and no text.
+    if said[0].bare not in _COMPOSING or any(token.bare in _FOLDERS for token in said):
         return False
     if not _SAYING.isdisjoint(token.bare for token in said):
         return not any(token.is_name or token.is_quoted for token in rest)

@@ -33,6 +33,7 @@ _MAKING: Final = frozenset({"make", "create"})
 _FOLDERS: Final = frozenset(VOCABULARY.folder_nouns)
 _CALLED: Final = frozenset(VOCABULARY.named_by)
 _MOVING: Final = frozenset(ACTS["move"]["verbs"])
+_PLACING: Final = _MOVING.union(VOCABULARY.placing_verbs)
 _OUT_OF: Final = frozenset({"from", "in", "inside"})
 _INSIDE: Final = frozenset({"in", "with", "of"})
 _POSSESSIVES: Final = frozenset(WISH_WORDS.possessives)
@@ -68,7 +69,8 @@ def _points(tokens: Tokens, at: int) -> bool:
     after = tokens[at + 1].bare if at + 1 < len(tokens) else ""
     follows = after if token.mark == "" else ""
     is_empty = token.bare == "it" and before in _BEINGS and follows != ""
-    is_own = (before in _INSIDE or _is_joined(tokens[:at])) and any(each.is_name for each in tokens[:at])
+    is_inside = before in _INSIDE and token.bare != "there"
+    is_own = (is_inside or _is_joined(tokens[:at])) and any(each.is_name for each in tokens[:at])
     is_pair = token.bare == "both" and follows != ""
     if token.is_quoted or token.is_name or is_empty or is_own or is_pair:
         return False
@@ -96,7 +98,8 @@ def _picks(tokens: Tokens, at: int) -> bool:
 def _named(tokens: Tokens, beside: Tokens, verbs: WishVerbs) -> Tokens | None:
     """A clause with what "it" or "them" means in its place."""
     places = [at for at in range(len(tokens)) if _points(tokens, at)]
-    if len(places) == 1 and tokens[places[0]].bare == "there" and tokens[0].bare in _MOVING:
+    is_placed = tokens[0].bare in _PLACING and any(token.is_name for token in tokens)
+    if len(places) == 1 and tokens[places[0]].bare == "there" and is_placed and tokens[places[0] - 1].bare != "from":
         return _moved_there(tokens, places[0], beside)
     if len(places) == 1 and tokens[places[0]].bare == "there" and tokens[places[0] - 1].bare in _OUT_OF:
         return _named_there(tokens, places[0], beside)
@@ -122,13 +125,14 @@ def _named(tokens: Tokens, beside: Tokens, verbs: WishVerbs) -> Tokens | None:
 
 
 def _moved_there(tokens: Tokens, at: int, beside: Tokens) -> Tokens | None:
-    """A move to the folder that the clause beside it makes or names: "make a folder new/, move a.txt there"."""
+    """A move to the folder that the clause beside it makes or names: "make a folder new/, move a.txt there", "put it in there"."""
     named = [token for token in beside if token.is_name]
     folder = _made_folder(beside) or (named[0] if len(named) == 1 and named[0].text.endswith("/") else None)
     if folder is None:
         return None
     place = replace(moved(folder), mark=tokens[at].mark, gap=tokens[at].gap)
-    return [*tokens[:at], added("into"), place, *tokens[at + 1 :]]
+    start = at - 1 if tokens[at - 1].bare in _PREPOSITIONS else at
+    return [*tokens[:start], added("into"), place, *tokens[at + 1 :]]
 
 
 def _named_there(tokens: Tokens, at: int, beside: Tokens) -> Tokens | None:

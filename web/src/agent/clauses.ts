@@ -211,7 +211,8 @@ function holdsOn(said: readonly Token[], rest: readonly Token[], verbs: WishVerb
   // "Move a.txt to archive" tells nobody to archive anything.
   const isPlace = vocabulary.acts.move.verbs.includes(bareAt(said, 0));
   if (!isPlace && isFollowed(said, (one, two) => one.bare === "to" && verbs.all.has(two.bare))) return true;
-  if (!COMPOSING.has(bareAt(said, 0))) return false;
+  // A folder has a name and no text.
+  if (!COMPOSING.has(bareAt(said, 0)) || said.some(({ bare }) => vocabulary.folderNouns.includes(bare))) return false;
   if (said.some(({ bare }) => SAYING.has(bare))) return !rest.some(({ isName, isQuoted }) => isName || isQuoted);
   const isPlaced = isFollowed(said, (one, two) => REACHING.has(one.bare) && DETERMINERS.has(two.bare));
   if (isPlaced || said.some((token) => token.isName || token.isQuoted || isFigure(token))) return false;

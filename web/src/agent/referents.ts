@@ -23,6 +23,7 @@ const FOLDERS: ReadonlySet<string> = new Set(vocabulary.folderNouns);
 const NOUNS: ReadonlySet<string> = new Set(vocabulary.documentNouns);
 const PICKS: ReadonlySet<string> = new Set(Object.values(vocabulary.picks).flat());
 const TARGETS: ReadonlySet<string> = new Set(wishWords.targets);
+const PLACING: ReadonlySet<string> = new Set([...acts.move.verbs, ...vocabulary.placingVerbs]);
 const OUT_OF: ReadonlySet<string> = new Set(["from", "in", "inside"]);
 const INSIDE: ReadonlySet<string> = new Set(["in", "with", "of"]);
 const TARGET: ReadonlySet<string> = new Set(["to", "into", "in"]);
@@ -61,7 +62,8 @@ function points(tokens: Tokens, at: number): boolean {
   const follows = token.mark === "" ? after : "";
   const isEmpty = token.bare === "it" && BEINGS.has(before) && follows !== "";
   const said = tokens.slice(0, at);
-  const isOwn = (INSIDE.has(before) || isJoined(said)) && said.some(({ isName }) => isName);
+  const isInside = INSIDE.has(before) && token.bare !== "there";
+  const isOwn = (isInside || isJoined(said)) && said.some(({ isName }) => isName);
   const isPair = token.bare === "both" && follows !== "";
   if (isEmpty || isOwn || isPair) return false;
   if (BACKWARDS.has(token.bare)) {
@@ -89,7 +91,8 @@ function picks(tokens: Tokens, at: number): boolean {
 function named(tokens: Tokens, beside: Tokens, verbs: WishVerbs): Tokens | null {
   const [place = 0, ...more] = tokens.flatMap((_, at) => (points(tokens, at) ? [at] : []));
   const pronoun = tokens[place];
-  if (pronoun?.bare === "there" && more.length === 0 && acts.move.verbs.includes(bareAt(tokens, 0)))
+  const isPlaced = PLACING.has(bareAt(tokens, 0)) && tokens.some(({ isName }) => isName);
+  if (pronoun?.bare === "there" && more.length === 0 && isPlaced && bareAt(tokens, place - 1) !== "from")
     return movedThere(tokens, place, pronoun, beside);
   if (pronoun?.bare === "there" && more.length === 0 && OUT_OF.has(bareAt(tokens, place - 1)))
     return namedThere(tokens, place, beside);
@@ -110,13 +113,14 @@ function named(tokens: Tokens, beside: Tokens, verbs: WishVerbs): Tokens | null 
   return [...tokens.slice(0, place), ...joined, ...last, ...tokens.slice(place + 1)];
 }
 
-/** A move to the folder that the clause beside it makes or names: "make a folder new/, move a.txt there". */
+/** A move to the folder that the clause beside it makes or names: "make a folder new/, move a.txt there", "put it in there". */
 function movedThere(tokens: Tokens, at: number, { mark, gap }: Token, beside: Tokens): Tokens | null {
   const [named, ...more] = beside.filter(({ isName }) => isName);
   const isFolder = named !== undefined && more.length === 0 && named.text.endsWith("/");
   const folder = madeFolder(beside) ?? (isFolder ? named : null);
   if (folder === null) return null;
-  return [...tokens.slice(0, at), added("into"), { ...moved(folder), mark, gap }, ...tokens.slice(at + 1)];
+  const start = PREPOSITIONS.has(bareAt(tokens, at - 1)) ? at - 1 : at;
+  return [...tokens.slice(0, start), added("into"), { ...moved(folder), mark, gap }, ...tokens.slice(at + 1)];
 }
 
 /** A file of the folder that the clause beside it names: "list old/ and show me a.txt from there". */
