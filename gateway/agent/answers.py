@@ -25,6 +25,7 @@ from gateway.agent.log_levels import answer_level
 from gateway.agent.looked_up import answer_value
 from gateway.agent.messages import Call, Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
+from gateway.agent.open_readings import with_open_read
 from gateway.agent.passages import Place, closest_lines, invents_number, lines_of, missed_line, place_of
 from gateway.agent.picking import without_pick
 from gateway.agent.presence import answer_presence
@@ -62,6 +63,7 @@ def own_answer(
 ) -> str | None:
     """The loop's own answer to a wish from a finished call; None where the model's words are better. `words` is prompts.json."""
     whole = source_of(message)
+    wish = with_open_read(wish, whole)
     if (defined := _definition(wish, whole, copy)) is not None:
         return defined
     said = (

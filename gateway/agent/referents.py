@@ -125,7 +125,7 @@ def _named(tokens: Tokens, beside: Tokens, verbs: WishVerbs) -> Tokens | None:
 
 
 def _moved_there(tokens: Tokens, at: int, beside: Tokens) -> Tokens | None:
-    """A move to the folder that the clause beside it makes or names: "make a folder new/, move a.txt there", "put it in there"."""
+    """A move to the folder that the clause beside it makes or names: "make a folder new/, move a.txt there"."""
     named = [token for token in beside if token.is_name]
     folder = _made_folder(beside) or (named[0] if len(named) == 1 and named[0].text.endswith("/") else None)
     if folder is None:

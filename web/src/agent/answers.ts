@@ -13,6 +13,7 @@ import { answerLevel } from "./log-levels.ts";
 import { answerValue } from "./looked-up.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
+import { withOpenRead } from "./open-readings.ts";
 import { closestLines, inventsNumber, linesOf, missedLine, placeOf } from "./passages.ts";
 import { withoutPick } from "./picking.ts";
 import { answerPresence } from "./presence.ts";
@@ -52,11 +53,12 @@ export function sourceOf({ call, result }: ToolMessage): ResultSource {
 }
 
 /** The loop's own answer to a wish from a finished call; null where the model's words are better. */
-export function ownAnswer(message: ToolMessage, wish: string, tools: Tools, today: string): string | null {
+export function ownAnswer(message: ToolMessage, asks: string, tools: Tools, today: string): string | null {
   const { call, result } = message;
   const category = tools.find(({ name }) => name === call.name)?.category;
   const isShown = words.report.shown.includes(call.name);
   const source = sourceOf(message);
+  const wish = withOpenRead(asks, source);
   const answer =
     definitionIn(wish, source) ??
     answerLines(wish, source) ??
