@@ -139,12 +139,14 @@ def _invents_amount(arguments: Mapping[str, Json], wish: str) -> bool:
 
 
 def _says_own_name(arguments: Mapping[str, Json], wish: str) -> bool:
-    """Whether a call writes into a file no more than the name of that file, which nobody quoted, or the whole wish: what a small
+    """Whether a call writes into a file no more than the name of that file, which nobody quoted, or a whole wish that names another file as well: what a small
     model makes of a wish that it has no tool for."""
     paths = [value for name, value in arguments.items() if slot_of(name) is Slot.PATH]
     texts = [value for name, value in arguments.items() if slot_of(name) is not Slot.PATH]
     quoted = [found[0][1:-1] for found in QUOTED.finditer(wish)]
-    own = (*paths, trim(wish)) if paths else ()
+    named = {bare_thing(wish[word.start : word.end]) for word in words_of(wish) if is_thing(wish[word.start : word.end])}
+    # With one name it is what goes into that file, with the words around it.
+    own = (*paths, trim(wish)) if len(named) > len(paths) > 0 else paths
     return texts != [] and all(text in own and text not in quoted for text in texts)
 
 

@@ -138,7 +138,13 @@ function saysOwnName(given: Arguments, wish: string): boolean {
   const paths = Object.entries(given).flatMap(([name, value]) => (slotOf(name) === "path" ? [value] : []));
   const texts = Object.entries(given).flatMap(([name, value]) => (slotOf(name) === "path" ? [] : [value]));
   const quoted = new Set<unknown>(wish.match(QUOTED)?.map((each) => each.slice(1, -1)));
-  const own = paths.length > 0 ? [...paths, wish.trim()] : [];
+  const named = new Set(
+    wordsOf(wish).flatMap(({ start, end }) =>
+      isThing(wish.slice(start, end)) ? [bareThing(wish.slice(start, end))] : [],
+    ),
+  );
+  // With one name it is what goes into that file, with the words around it.
+  const own = named.size > paths.length && paths.length > 0 ? [...paths, wish.trim()] : paths;
   return texts.length > 0 && texts.every((text) => own.includes(text) && !quoted.has(text));
 }
 
