@@ -139,8 +139,8 @@ def _invents_amount(arguments: Mapping[str, Json], wish: str) -> bool:
 
 
 def _says_own_name(arguments: Mapping[str, Json], wish: str) -> bool:
-    """Whether a call writes into a file no more than the name of that file, which nobody quoted, or a whole wish that names another file as well: what a small
-    model makes of a wish that it has no tool for."""
+    """Whether a call writes into a file no more than the name of that file, which nobody quoted, or a whole wish that
+    names another file as well: what a small model makes of a wish that it has no tool for."""
     paths = [value for name, value in arguments.items() if slot_of(name) is Slot.PATH]
     texts = [value for name, value in arguments.items() if slot_of(name) is not Slot.PATH]
     quoted = [found[0][1:-1] for found in QUOTED.finditer(wish)]
