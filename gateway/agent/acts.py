@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from gateway.agent.browser import as_json
+from gateway.agent.browser import as_json, trim
 from gateway.agent.budget import length_of
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Call, Tool, ToolMessage
@@ -58,6 +58,14 @@ _POINTED: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 """A thing that is taken away or sent, and that is told by a description: "delete the one about the printer"."""
+
+_PART: Final = re.compile(rf"[,;!\n]|\.(?= |$)|\b(?:{'|'.join(VOCABULARY.cues)})\b", re.IGNORECASE | re.ASCII)
+_ASKS: Final = re.compile(rf"\?|\b(?:{'|'.join(VOCABULARY.question_words)})\b", re.IGNORECASE | re.ASCII)
+_SPARES: Final = re.compile(
+    rf"\b(?:not|[a-z]+n['’]t|dont|never|leave|keep|but|{'|'.join((*VOCABULARY.sparing_words, *VOCABULARY.excepting_words))})\b",
+    re.IGNORECASE | re.ASCII,
+)
+"""What may say of a thing that nothing is to be done with it."""
 
 _BEFORE: Final = "\"'`“([<"
 _AFTER: Final = "\"'`”)]>,;:.!?"
@@ -118,7 +126,22 @@ def left_undone(message: str, closed: Sequence[ToolMessage], tools: Sequence[Too
         undone += [f"{asked.verb} {thing}" for thing in missing_things(asked, calls)]
         if not calls and not asked.things and (pointed := _POINTED.match(message, asked.at)) is not None:
             undone.append(pointed[0])
-    return list(dict.fromkeys(undone))
+    return list(dict.fromkeys([*undone, *_untouched(message, closed, [thing for each in acts for thing in each.things])]))
+
+
+def _untouched(message: str, closed: Sequence[ToolMessage], judged: Sequence[str]) -> list[str]:
+    """The parts of an order that name things of which no call has one, whatever their verb is, beside those that were `judged`
+    by it."""
+    told = QUOTED.sub(lambda quoted: "" if " " in quoted[0] else quoted[0], without_given(message))
+    is_order = length_of(message) <= _MAX_MESSAGE and _ASKS.search(message) is None and _SPARES.search(message) is None
+    parts = [trim(part) for part in _PART.split(told)] if is_order else []
+    left: list[str] = []
+    for part in parts:
+        things = [bare_thing(part[word.start : word.end]) for word in words_of(part) if is_thing(part[word.start : word.end])]
+        known = any(is_about(each.call, thing) for each in closed for thing in things)
+        if things and not known and set(things).isdisjoint(judged):
+            left.append(part)
+    return left
 
 
 def is_named_in(said: str, undone: str) -> bool:

@@ -49,6 +49,13 @@ const POINTED = new RegExp(
   "i",
 );
 
+const PART = new RegExp(`[,;!\\n]|\\.(?= |$)|\\b(?:${vocabulary.cues.join("|")})\\b`, "i");
+const ASKS = new RegExp(`\\?|\\b(?:${vocabulary.questionWords.join("|")})\\b`, "i");
+/** What may say of a thing that nothing is to be done with it. */
+const SPARES = new RegExp(
+  `\\b(?:not|[a-z]+n['’]t|dont|never|leave|keep|but|${[...vocabulary.sparingWords, ...vocabulary.exceptingWords].join("|")})\\b`,
+  "i",
+);
 const PAUSED = /[,;.:!?]["'`)]*$/;
 const WISH_NAMED = /`([^`]*)`/g;
 const STOPPED = /[;.!?]["'`)]*$|\n/;
@@ -98,7 +105,31 @@ export function leftUndone(message: string, closed: readonly ClosedCall[], tools
     const pointed = isNone ? (POINTED.exec(message.slice(asked.at)) ?? []) : [];
     return [...missingThings(asked, calls).map((thing) => `${asked.verb} ${thing}`), ...pointed];
   });
-  return [...new Set(undone)];
+  return [
+    ...new Set([
+      ...undone,
+      ...untouched(
+        message,
+        closed,
+        acts.flatMap(({ things }) => things),
+      ),
+    ]),
+  ];
+}
+
+/** The parts of an order that name things of which no call has one, whatever their verb is, beside those that were `judged` by it. */
+function untouched(message: string, closed: readonly ClosedCall[], judged: readonly string[]): string[] {
+  if (message.length > MAX_MESSAGE || ASKS.test(message) || SPARES.test(message)) return [];
+  const told = withoutGiven(message).replaceAll(QUOTED, (quoted) => (quoted.includes(" ") ? "" : quoted));
+  return told
+    .split(PART)
+    .map((part) => part.trim())
+    .filter((part) => {
+      const written = wordsOf(part).map(({ start, end }) => part.slice(start, end));
+      const things = written.filter(isThing).map(bareThing);
+      const isKnown = things.some((thing) => closed.some(({ call }) => isAbout(call, thing)));
+      return things.length > 0 && !isKnown && !things.some((thing) => judged.includes(thing));
+    });
 }
 
 /**
