@@ -62,7 +62,7 @@ _POINTED: Final = re.compile(
 _PART: Final = re.compile(rf"[,;!\n]|\.(?= |$)|\b(?:{'|'.join(VOCABULARY.cues)})\b", re.IGNORECASE | re.ASCII)
 _ASKS: Final = re.compile(rf"\?|\b(?:{'|'.join(VOCABULARY.question_words)})\b", re.IGNORECASE | re.ASCII)
 _SPARES: Final = re.compile(
-    rf"\b(?:not|[a-z]+n['’]t|dont|never|leave|keep|but|{'|'.join((*VOCABULARY.sparing_words, *VOCABULARY.excepting_words))})\b",
+    rf"\b(?:[a-z]+n['’]t|{'|'.join((*VOCABULARY.let_be, *VOCABULARY.sparing_words, *VOCABULARY.excepting_words))})\b",
     re.IGNORECASE | re.ASCII,
 )
 """What may say of a thing that nothing is to be done with it."""

@@ -19,10 +19,12 @@ from gateway.agent.wish_words import WISH_WORDS
 _FLAGS: Final = re.IGNORECASE | re.ASCII
 _LEADS: Final = any_of(VOCABULARY.obliged_leads)
 _STILL_TO: Final = re.compile(
-    rf"\b(?:still (?:{_LEADS}|to)|(?:{_LEADS}) still|(?:have|has|are|is) (?:still|yet) to) (?:be )?([a-z]+)", _FLAGS
+    rf"\b(?:still (?:{_LEADS}|to)|(?:{_LEADS}) still|(?:{any_of(VOCABULARY.yes_no_words)}) (?:still|yet) to) (?:be )?([a-z]+)",
+    _FLAGS,
 )
 _LEFT: Final = re.compile(
-    rf"\b(?:is|are) (?:still )?(?:{any_of(VOCABULARY.still_words)})(?= *[?.!]*$| (?:in|on|of|from) )", _FLAGS
+    rf"\b(?:is|are) (?:still )?(?:{any_of(VOCABULARY.still_words)})(?= *[?.!]*$| (?:{any_of(VOCABULARY.leading_prepositions)}) )",
+    _FLAGS,
 )
 _AMOUNT: Final = re.compile(r"\bhow much\b", _FLAGS)
 _NEGATED: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.negated_words)})\b", _FLAGS)

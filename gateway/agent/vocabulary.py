@@ -221,6 +221,7 @@ class LoopVocabulary:
     unnegated: _Words
     sparing_words: _Words
     placing_verbs: _Words
+    let_be: _Words
     whole_verbs: _Words
     end_places: _Words
     part_verbs: _Words

@@ -53,7 +53,7 @@ const PART = new RegExp(`[,;!\\n]|\\.(?= |$)|\\b(?:${vocabulary.cues.join("|")})
 const ASKS = new RegExp(`\\?|\\b(?:${vocabulary.questionWords.join("|")})\\b`, "i");
 /** What may say of a thing that nothing is to be done with it. */
 const SPARES = new RegExp(
-  `\\b(?:not|[a-z]+n['’]t|dont|never|leave|keep|but|${[...vocabulary.sparingWords, ...vocabulary.exceptingWords].join("|")})\\b`,
+  `\\b(?:[a-z]+n['’]t|${[...vocabulary.letBe, ...vocabulary.sparingWords, ...vocabulary.exceptingWords].join("|")})\\b`,
   "i",
 );
 const PAUSED = /[,;.:!?]["'`)]*$/;

@@ -14,11 +14,11 @@ import { wishWords } from "./wish-words.ts";
 
 const LEADS = anyOf(vocabulary.obligedLeads);
 const STILL_TO = new RegExp(
-  `\\b(?:still (?:${LEADS}|to)|(?:${LEADS}) still|(?:have|has|are|is) (?:still|yet) to) (?:be )?([a-z]+)`,
+  `\\b(?:still (?:${LEADS}|to)|(?:${LEADS}) still|(?:${anyOf(vocabulary.yesNoWords)}) (?:still|yet) to) (?:be )?([a-z]+)`,
   "gi",
 );
 const LEFT = new RegExp(
-  `\\b(?:is|are) (?:still )?(?:${anyOf(vocabulary.stillWords)})(?= *[?.!]*$| (?:in|on|of|from) )`,
+  `\\b(?:is|are) (?:still )?(?:${anyOf(vocabulary.stillWords)})(?= *[?.!]*$| (?:${anyOf(vocabulary.leadingPrepositions)}) )`,
   "gi",
 );
 const AMOUNT = /\bhow much\b/gi;

@@ -220,6 +220,7 @@ interface Vocabulary {
   readonly unnegated: Words;
   readonly sparingWords: Words;
   readonly placingVerbs: Words;
+  readonly letBe: Words;
   readonly wholeVerbs: Words;
   readonly endPlaces: Words;
   readonly partVerbs: Words;
