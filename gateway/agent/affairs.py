@@ -99,7 +99,7 @@ _SHORT: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Phrase:
+class Phrase:
     """What stands after "my", "the" or a name: its words, and whether somebody owns it."""
 
     words: Sequence[Word]
@@ -118,7 +118,7 @@ def own_queries(wish: str) -> list[str]:
         return list(TASKS)
     if code := _code_in(question, words):
         return [code]
-    phrases = _phrases_in(question, words)
+    phrases = phrases_in(question, words)
     owned = any(each.owned for each in phrases)
     said = {word.bare for word in words}
     if not owned and (_asks_why(words) or _classifies(words) or _asks_use(words) or not said.isdisjoint(_WORLD_VERBS)):
@@ -147,7 +147,7 @@ def doubtful_query(wish: str) -> str:
         return _bare_name(question, names[0])
     # "What is Python?" asks for no more than that.
     others = [word for word in words if word not in names and _ENDING.sub("", word.bare) not in _TELLING_NOTHING]
-    things = [each.words for each in _phrases_in(question, words) if not each.of_world and not _is_plain(each.words)]
+    things = [each.words for each in phrases_in(question, words) if not each.of_world and not _is_plain(each.words)]
     return _text(question, _run_of(names) or next(iter(things), ())) if others else ""
 
 
@@ -285,9 +285,9 @@ def _speaks_of_us(words: Sequence[Word]) -> bool:
     return not _PAST.isdisjoint(helpers) or (plans and _ADVICE.isdisjoint(helpers))
 
 
-def _phrases_in(question: str, words: Sequence[Word]) -> list[_Phrase]:
+def phrases_in(question: str, words: Sequence[Word]) -> list[Phrase]:
     """The things that it refers to as known ones."""
-    found: list[_Phrase] = []
+    found: list[Phrase] = []
     for at, word in enumerate(words):
         name = _POSSESSIVE.match(question[word.start : word.end]) if at > 0 else None
         owned = word.bare in _OWNERS or name is not None
@@ -303,7 +303,7 @@ def _phrases_in(question: str, words: Sequence[Word]) -> list[_Phrase]:
         # In "is the car due for inspection" the verb goes on, and not the car.
         goes_on = len(own) == len(lasting) and _goes_on_in_world(question, words, end)
         of_world = not owned and (_is_of_world(question, own) or goes_on)
-        found.append(_Phrase(own, owned, of_world, name[0][:-2] if name else ""))
+        found.append(Phrase(own, owned, of_world, name[0][:-2] if name else ""))
     return found
 
 
@@ -351,7 +351,7 @@ def _is_plain(own: Sequence[Word]) -> bool:
     return all(word.bare in _ATTRIBUTES for word in own)
 
 
-def _queries_of(question: str, words: Sequence[Word], phrases: Sequence[_Phrase]) -> list[str]:
+def _queries_of(question: str, words: Sequence[Word], phrases: Sequence[Phrase]) -> list[str]:
     """The names and phrases that it refers to, then what else tells something, each word by itself."""
     names = [word for word in words[1:] if question[word.start].isupper() and len(word.bare) > 2 and word.bare not in _DAYS]
     told = {word.bare for each in phrases for word in each.words}

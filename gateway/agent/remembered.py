@@ -7,7 +7,7 @@ from typing import Final
 
 from gateway.agent.action_schema import action_schema
 from gateway.agent.acts import READING, asked_acts
-from gateway.agent.affairs import doubtful_query, may_be_own
+from gateway.agent.affairs import doubtful_query, may_be_own, phrases_in
 from gateway.agent.browser import trim
 from gateway.agent.choosing import choose, offered
 from gateway.agent.claims import record_of, without_false_claims
@@ -18,6 +18,7 @@ from gateway.agent.kept import without_reader
 from gateway.agent.lane import AnswerStep, LaneInput
 from gateway.agent.messages import ToolMessage
 from gateway.agent.named import named_thing, record_query, tells_figure
+from gateway.agent.passages import invents_number
 from gateway.agent.ports import ChatMessage
 from gateway.agent.prompts import abilities_of, action_prefix
 from gateway.agent.provenance import neutralise
@@ -30,6 +31,9 @@ _ORDERS: Final = frozenset(WISH_WORDS.imperatives) - {*VOCABULARY.spoken_verbs, 
 _ON_FILES: Final = frozenset({READING, "delete", "move"})
 """Acts of which a model can tell nothing by itself: "show the groceries". A poem it can write."""
 
+_NAMED: Final = 2
+"""Words by which a thing is looked for."""
+
 _LONGEST_REFUSAL: Final = 100
 """Characters. What is longer says something beside the refusal."""
 
@@ -40,12 +44,21 @@ def out_of_memory(lane: LaneInput, wish: str, said: str) -> str:
     kept = record_query(wish)
     if not kept and asks_live(wish) and not trim(said).endswith("?"):
         return lane.copy.say("notLive")
-    query = (kept or doubtful_query(wish)) if (kept or trim(said)) and searcher_among(offered(lane.tools)) else ""
+    made_up = _made_up_of(wish, said)
+    query = (kept or made_up or doubtful_query(wish)) if (kept or trim(said)) and searcher_among(offered(lane.tools)) else ""
     if not query:
         return _able(lane) if _declines(said) else ""
     looked = lane.copy.say("notLooked", query=query)
     # What only a record tells, a model makes up.
-    return looked if kept else f"{said}\n\n{looked}"
+    return looked if kept or made_up else f"{said}\n\n{looked}"
+
+
+def _made_up_of(wish: str, said: str) -> str:
+    """The thing of somebody's own, told apart by "the", "my" or a name, of which an answer without a look has a number or a day
+    that nobody said; empty for any other answer."""
+    is_question = trim(wish).endswith("?") and tells_figure(said) and invents_number(said, [wish])
+    things = [each.words for each in phrases_in(wish, words_of(wish)) if each.words and not each.of_world] if is_question else []
+    return " ".join(word.bare for word in things[0][:_NAMED]) if things else ""
 
 
 def without_call(lane: LaneInput, wish: str, said: str) -> str:
@@ -55,6 +68,9 @@ def without_call(lane: LaneInput, wish: str, said: str) -> str:
     is_order = not is_any and any(each.act in _ON_FILES for each in asked_acts(wish))
     if (is_order or _is_errand(wish) or may_be_own(wish) or record_query(wish)) and not trim(said).endswith("?"):
         # Of what it was to look at, or to do, it knows nothing without the call; a question of its own stands.
+        said = ""
+    if lane.quotes and trim(wish).endswith("?"):
+        # Nor does it know what it was asked.
         said = ""
     said = without_false_claims(said, record_of(lane.messages, lane.turn_id, lane.tools, lane.actions))
     if doubted := out_of_memory(lane, wish, said):

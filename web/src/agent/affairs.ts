@@ -89,7 +89,7 @@ const MOST_QUERIES = 3;
 const SHORT = 4;
 
 /** What stands after "my", "the" or a name: its words, and whether somebody owns it. */
-interface Phrase {
+export interface Phrase {
   readonly words: readonly Word[];
   readonly owned: boolean;
   readonly ofWorld: boolean;
@@ -272,7 +272,7 @@ function speaksOfUs(words: readonly Word[]): boolean {
 }
 
 /** The things that it refers to as known ones. */
-function phrasesIn(question: string, words: readonly Word[]): Phrase[] {
+export function phrasesIn(question: string, words: readonly Word[]): Phrase[] {
   return words.flatMap((word, at) => {
     const name = at > 0 ? (POSSESSIVE.exec(written(question, word))?.[1] ?? "") : "";
     const owned = OWNERS.has(word.bare) || name !== "";

@@ -1,6 +1,6 @@
 import { actionSchema } from "./action-schema.ts";
 import { askedActs } from "./acts.ts";
-import { doubtfulQuery, mayBeOwn } from "./affairs.ts";
+import { doubtfulQuery, mayBeOwn, phrasesIn } from "./affairs.ts";
 import type { ChatMessage } from "./chat.ts";
 import { choose } from "./choosing.ts";
 import { recordOf, withoutFalseClaims } from "./claims.ts";
@@ -12,6 +12,7 @@ import { withoutReader } from "./kept.ts";
 import type { LaneInput } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { namedThing, recordQuery, tellsFigure } from "./named.ts";
+import { inventsNumber } from "./passages.ts";
 import { abilitiesOf, actionPrefix } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { fill } from "./render.ts";
@@ -22,6 +23,9 @@ import { wordsOf } from "./words.ts";
 
 /** Acts of which a model can tell nothing by itself: "show the groceries". A poem it can write. */
 const ON_FILES: ReadonlySet<string> = new Set(["read", "delete", "move"]);
+
+/** Words by which a thing is looked for. */
+const NAMED = 2;
 
 /** Characters. What is longer says something beside the refusal. */
 const LONGEST_REFUSAL = 100;
@@ -51,11 +55,23 @@ export function outOfMemory(input: LaneInput, wish: string, said: string): strin
   const kept = recordQuery(wish);
   if (kept === "" && asksLive(wish) && !said.trim().endsWith("?")) return copy.notLive;
   const canLook = (kept !== "" || said.trim() !== "") && searcherAmong(offered(input.tools)) !== null;
-  const query = canLook ? kept || doubtfulQuery(wish) : "";
+  const madeUp = madeUpOf(wish, said);
+  const query = canLook ? kept || madeUp || doubtfulQuery(wish) : "";
   if (query === "") return declines(said) ? able(input) : "";
   const looked = fill(copy.notLooked, () => query);
   // What only a record tells, a model makes up.
-  return kept === "" ? `${said}\n\n${looked}` : looked;
+  return kept === "" && madeUp === "" ? `${said}\n\n${looked}` : looked;
+}
+
+/**
+ * The thing of somebody's own, told apart by "the", "my" or a name, of which an answer without a look has a number or a day that
+ * nobody said; empty for any other answer.
+ */
+function madeUpOf(wish: string, said: string): string {
+  if (!wish.trim().endsWith("?") || !tellsFigure(said) || !inventsNumber(said, [wish])) return "";
+  const thing = phrasesIn(wish, wordsOf(wish)).find(({ words, ofWorld }) => words.length > 0 && !ofWorld);
+  const named = thing?.words.slice(0, NAMED) ?? [];
+  return named.map(({ bare }) => bare).join(" ");
 }
 
 /**
@@ -69,7 +85,8 @@ export function withoutCall(input: LaneInput, wish: string, text: string): strin
   const isEmpty =
     (isOrder || isErrand(wish) || mayBeOwn(wish) || recordQuery(wish) !== "") && !text.trim().endsWith("?");
   const said = withoutFalseClaims(
-    isEmpty ? "" : text,
+    // Nor does it know what it was asked in another language.
+    isEmpty || (input.quotes === true && wish.trim().endsWith("?")) ? "" : text,
     recordOf(input.messages, input.turnId, input.tools, input.actions),
   );
   const doubted = outOfMemory(input, wish, said);
