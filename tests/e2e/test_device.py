@@ -144,6 +144,7 @@ async def test_a_phone_over_https_is_enrolled_by_the_code_and_approves_while_the
 
 async def _approve(page: Page) -> None:
     await page.get_by_role("link", name="Review it").click()
+    await expect(page.get_by_role("button", name="Approve with passkey")).to_be_visible()
     await check_appearance(page, "phone-https-approval")
     await decide(page, "Approve with passkey")
     await expect(page.get_by_text("Approved", exact=True)).to_be_visible()
