@@ -17,7 +17,7 @@ from gateway.agent.excerpts import cited, fenced
 from gateway.agent.figures import ResultSource
 from gateway.agent.passages import lines_of
 from gateway.agent.questions import asks_for_summary
-from gateway.agent.ranking import stem, terms_in
+from gateway.agent.ranking import stands_in, stem, terms_in
 from gateway.agent.sentences import sentences_of
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.words import words_of
@@ -33,9 +33,6 @@ _USUAL: Final = 3
 _COPIED: Final = 4
 """Sentences that make an answer a copy of the file and no answer."""
 
-_LEAST: Final = 4
-"""Letters of a word that another one may go on from: "payment" and "pay"."""
-
 _FEWEST: Final = 3
 """Words of a sentence that tells something."""
 
@@ -50,15 +47,7 @@ def is_made_up(answer: str, question: str, source: ResultSource) -> bool:
     # Whether its numbers are right is told by themselves.
     added = {term for term in terms_in(answer) if term not in _LIGHT and not _DIGITS.fullmatch(term)} - known
     held = set(terms_in(source.text))
-    return 2 * sum(_stands_in(term, held) for term in added) < len(added)
-
-
-def _stands_in(term: str, held: set[str]) -> bool:
-    return term in held or any(
-        len(shorter) >= _LEAST and longer.startswith(shorter)
-        for each in held
-        for shorter, longer in [sorted((term, each), key=len)]
-    )
+    return 2 * sum(stands_in(term, held) for term in added) < len(added)
 
 
 def narrowed(answer: str, question: str) -> str:

@@ -15,7 +15,7 @@ from gateway.agent.acts import ACTS
 from gateway.agent.figures import ResultSource
 from gateway.agent.passages import lines_of
 from gateway.agent.questions import asks_for_summary
-from gateway.agent.ranking import stem, terms_in
+from gateway.agent.ranking import stands_in, stem, terms_in
 from gateway.agent.tables import table_of
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.words import words_of
@@ -37,9 +37,6 @@ _NUMBERED: Final = frozenset({"number", "phone", "telephone"})
 _JOINED: Final = frozenset({"and", "or", "than"})
 _HEADING: Final = re.compile(r"#|subject:", re.IGNORECASE | re.ASCII)
 _DIGITS: Final = re.compile("[0-9]+")
-_LEAST: Final = 4
-"""Letters of a word that another one may go on from: "cancelled" and "cancel"."""
-
 _NEAR: Final = 2
 """Lines between what a question speaks of and what answers it."""
 
@@ -51,7 +48,7 @@ def is_beside_question(answer: str, question: str, source: ResultSource) -> bool
         return False
     asked = _spoken_of(question, source.name)
     lines = [set(terms_in(line)) for line in lines_of(source.text)]
-    held = {term for term in asked if any(_stands_in(term, line) for line in lines)}
+    held = {term for term in asked if any(stands_in(term, line) for line in lines)}
     known = {term for term in asked if any(term in group for group in _ALIKE)}
     if 2 * len(held | known) < len(asked) or _lacks_number(answer, question):
         return True
@@ -62,7 +59,7 @@ def _spoken_of(question: str, name: str) -> set[str]:
     """The terms of a question that tell something, beside those that call the file."""
     called = set(terms_in(name))
     told = {term for term in terms_in(question) if term not in _UNTOLD and not _DIGITS.fullmatch(term)}
-    return {term for term in told if not _stands_in(term, called)}
+    return {term for term in told if not stands_in(term, called)}
 
 
 def _lacks_number(answer: str, question: str) -> bool:
@@ -84,7 +81,7 @@ def _mixes_rows(held: set[str], question: str, source: ResultSource) -> bool:
         return False
     columns = {term for name in table.columns for term in terms_in(name)}
     rows = [set(terms_in(" ".join(row.cells))) for row in table.rows]
-    told = {term for term in held if not _stands_in(term, columns) and any(term in row for row in rows)}
+    told = {term for term in held if not stands_in(term, columns) and any(term in row for row in rows)}
     return bool(told) and not any(told <= row for row in rows)
 
 
@@ -92,15 +89,7 @@ def _stands_apart(answer: str, question: str, held: set[str], lines: Sequence[se
     """Whether what an answer adds stands in other lines than what is asked about, and not beside them."""
     written = lines_of(source.text)
     headed = [at == 0 or _HEADING.match(line) is not None for at, line in enumerate(written)]
-    about = [at for at, line in enumerate(lines) if not headed[at] and any(_stands_in(term, line) for term in held)]
+    about = [at for at, line in enumerate(lines) if not headed[at] and any(stands_in(term, line) for term in held)]
     added = {term for term in terms_in(answer) if term not in _LIGHT} - set(terms_in(question))
     said = [at for at, line in enumerate(lines) if not added.isdisjoint(line)]
     return bool(about) and bool(said) and all(abs(one - two) > _NEAR for one in about for two in said)
-
-
-def _stands_in(term: str, held: set[str]) -> bool:
-    return term in held or any(
-        len(shorter) >= _LEAST and longer.startswith(shorter)
-        for each in held
-        for shorter, longer in [sorted((term, each), key=len)]
-    )

@@ -17,6 +17,8 @@ _LENGTH_SHARE: Final = LIMITS.length_share
 _TERM: Final = re.compile(r"[^\W_]+")
 _STEM: Final = re.compile(r"(.{3,}?)(?:ing|ed|es|s|e)", re.DOTALL)
 _COMMON: Final = frozenset(VOCABULARY.common_terms)
+_LEAST: Final = 4
+"""Letters of a term that another one may go on from: "cancelled" and "cancel"."""
 
 
 def terms_in(text: str) -> list[str]:
@@ -29,6 +31,15 @@ def stem(term: str) -> str:
     """A term without the ending of an English plural or verb."""
     ending = _STEM.fullmatch(term)
     return ending[1] if ending else term
+
+
+def stands_in(term: str, held: set[str]) -> bool:
+    """Whether a term is among those held, or one of the two goes on from the other."""
+    return term in held or any(
+        len(shorter) >= _LEAST and longer.startswith(shorter)
+        for each in held
+        for shorter, longer in [sorted((term, each), key=len)]
+    )
 
 
 def score(query: Sequence[str], documents: Sequence[Counter[str]]) -> list[float]:

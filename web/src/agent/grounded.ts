@@ -3,7 +3,7 @@ import { cited, fenced } from "./excerpts.ts";
 import type { ResultSource } from "./figures.ts";
 import { linesOf } from "./passages.ts";
 import { asksForSummary } from "./questions.ts";
-import { stem, termsIn } from "./ranking.ts";
+import { standsIn, stem, termsIn } from "./ranking.ts";
 import { sentencesOf } from "./sentences.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
@@ -25,8 +25,6 @@ const LIGHT: ReadonlySet<string> = new Set(
 const USUAL = 3;
 /** Sentences that make an answer a copy of the file and no answer. */
 const COPIED = 4;
-/** Letters of a word that another one may go on from: "payment" and "pay". */
-const LEAST = 4;
 /** Words of a sentence that tells something. */
 const FEWEST = 3;
 
@@ -43,13 +41,8 @@ export function isMadeUp(answer: string, question: string, { name, text, hasLine
   const known = new Set([...termsIn(question), ...termsIn(name), ...LIGHT]);
   // Whether its numbers are right is told by themselves.
   const added = [...new Set(termsIn(answer))].filter((term) => !known.has(term) && !/^[0-9]+$/.test(term));
-  const held = [...new Set(termsIn(text))];
-  return 2 * added.filter((term) => held.some((each) => isOne(term, each))).length < added.length;
-}
-
-function isOne(one: string, two: string): boolean {
-  const [shorter, longer] = one.length <= two.length ? [one, two] : [two, one];
-  return one === two || (shorter.length >= LEAST && longer.startsWith(shorter));
+  const held = new Set(termsIn(text));
+  return 2 * added.filter((term) => standsIn(term, held)).length < added.length;
 }
 
 /**

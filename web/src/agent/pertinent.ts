@@ -2,7 +2,7 @@ import { ACTS } from "./acts.ts";
 import type { ResultSource } from "./figures.ts";
 import { linesOf } from "./passages.ts";
 import { asksForSummary } from "./questions.ts";
-import { stem, termsIn } from "./ranking.ts";
+import { standsIn, stem, termsIn } from "./ranking.ts";
 import { tableOf } from "./tables.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
@@ -37,8 +37,6 @@ const NUMBERS: ReadonlySet<string> = new Set([...Object.keys(vocabulary.numberWo
 const MEASURES: ReadonlySet<string> = new Set(["much", "many", "old"]);
 const NUMBERED: ReadonlySet<string> = new Set(["number", "phone", "telephone"]);
 const JOINED: ReadonlySet<string> = new Set(["and", "or", "than"]);
-/** Letters of a word that another one may go on from: "cancelled" and "cancel". */
-const LEAST = 4;
 /** Lines between what a question speaks of and what answers it. */
 const NEAR = 2;
 
@@ -98,13 +96,4 @@ function standsApart(
   const said = places.filter(({ line }) => added.some((term) => line.has(term)));
   const isFar = about.every((one) => said.every((two) => Math.abs(one.at - two.at) > NEAR));
   return about.length > 0 && said.length > 0 && isFar;
-}
-
-function standsIn(term: string, held: ReadonlySet<string>): boolean {
-  return held.has(term) || [...held].some((each) => goesOn(term, each));
-}
-
-function goesOn(one: string, two: string): boolean {
-  const [shorter, longer] = one.length <= two.length ? [one, two] : [two, one];
-  return shorter.length >= LEAST && longer.startsWith(shorter);
 }

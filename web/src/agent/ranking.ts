@@ -7,6 +7,8 @@ const SATURATION = limits.termSaturation;
 const LENGTH_SHARE = limits.lengthShare;
 
 const COMMON: ReadonlySet<string> = new Set(vocabulary.commonTerms);
+/** Letters of a term that another one may go on from: "cancelled" and "cancel". */
+const LEAST = 4;
 
 /** What a text is made of: how often each term stands in it, and how many there are. */
 export interface Document {
@@ -30,6 +32,16 @@ export function termsIn(text: string): string[] {
 /** A term without the ending of an English plural or verb. */
 export function stem(term: string): string {
   return /^(.{3,}?)(?:ing|ed|es|s|e)$/u.exec(term)?.[1] ?? term;
+}
+
+/** Whether a term is among those held, or one of the two goes on from the other. */
+export function standsIn(term: string, held: ReadonlySet<string>): boolean {
+  return held.has(term) || [...held].some((each) => goesOn(term, each));
+}
+
+function goesOn(one: string, two: string): boolean {
+  const [shorter, longer] = one.length <= two.length ? [one, two] : [two, one];
+  return shorter.length >= LEAST && longer.startsWith(shorter);
 }
 
 /** How well each document answers the query, in their order; 0 where it holds none of its terms. */
