@@ -118,11 +118,18 @@ class Gateway:
             self.ports.policy.reload()
             version = self.ports.policy.version
             if version != before:
-                self.void_what_was_allowed("policyChanged")
-                self.connections.broadcast(PolicyChangedNotice(version))
-                ended = await self.grant_review.end_refused()
                 loaded = PolicyLoaded(self.ports.clock.now(), version, self.ports.policy.documents)
-                await self.ports.ledger.append(loaded, *ended)
+                try:
+                    # On its way before the calls that it closes: who reads the record in its order finds their reason there.
+                    recorded = self.ports.ledger.append(loaded)
+                finally:
+                    # Also where it cannot be recorded: it is in force, and what the one before allowed is over.
+                    self.void_what_was_allowed("policyChanged")
+                    self.connections.broadcast(PolicyChangedNotice(version))
+                    ended = await self.grant_review.end_refused()
+                await recorded
+                if ended:
+                    await self.ports.ledger.append(*ended)
             return version
 
     async def find_copies(self, approval: Approval) -> Comparison:

@@ -7,7 +7,8 @@ would. An append is done when the call returns, so a test sees what it caused wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -82,7 +83,15 @@ class MemoryLedger(EveryReader, ErasureReader):
         self._committer = Committer(ENGINE, key, Frontier(), EPOCH, STATEMENTS)
         self._reading_or_writing = Lock()
 
-    async def append(self, *entries: Entry) -> tuple[int | None, ...]:
+    def append(self, *entries: Entry) -> Awaitable[tuple[int | None, ...]]:
+        committed: asyncio.Future[tuple[int | None, ...]] = asyncio.get_running_loop().create_future()
+        try:
+            committed.set_result(self._commit(entries))
+        except GatewayError as error:
+            committed.set_exception(error)
+        return committed
+
+    def _commit(self, entries: Sequence[Entry]) -> tuple[int | None, ...]:
         if self.failure is not None:
             raise self.failure
         prepared = [prepare(entry, salt=bytes) for entry in entries]

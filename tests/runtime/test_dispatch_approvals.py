@@ -10,11 +10,13 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.core.errors import NotFound, Refused
-from gateway.core.ledger import GrantRevoked, PasskeyUsed
+from gateway.core.errors import LedgerUnavailable, NotFound, Refused
+from gateway.core.ledger import CallClosed, GrantRevoked, PasskeyUsed, PolicyLoaded
 from gateway.core.obligations import Obligations, Presence
 from gateway.core.vocabulary import ApprovalStatus, Category, GrantScope, Outcome, PermissionMode, Reason
 from gateway.runtime.approvals.challenges import CHALLENGES_AT_ONCE
+from gateway.runtime.audit_replay import Repetition, replay_conversation
+from gateway.runtime.ports import AuditQuery
 from tests.fakes.toolbox import make_spec
 from tests.runtime.conftest import PATIENCE, Stage
 from tests.runtime.decisions import approve, step_up
@@ -240,6 +242,33 @@ async def test_a_policy_change_while_a_person_decides_stops_the_call(stage: Stag
     (approval,) = await stage.gateway.approvals.list(stage.ada.id)
     assert (approval.id, approval.status) == (approval_id, ApprovalStatus.CANCELLED)
     assert approval.withdrawn == (await call).result.error
+    assert stage.toolbox.effects == []
+
+
+async def test_a_policy_is_on_record_before_the_calls_that_it_closes_so_that_their_reason_is_found_again(stage: Stage) -> None:
+    await stage.begin()
+    call = stage.start(stage.propose("write"))
+    await stage.asked()
+    stage.policy.next_version = "policy-2"
+    await stage.gateway.reload_policy()
+    await call
+    events = [entry.EVENT for entry in stage.ledger.entries if isinstance(entry, PolicyLoaded | CallClosed)]
+    assert events == [PolicyLoaded.EVENT, CallClosed.EVENT]
+    rows = await stage.ledger.audit(AuditQuery(limit=100))
+    (decided,) = replay_conversation(reversed(rows), {}, {}.__getitem__)
+    assert (decided.decided, decided.finding) == (Reason.POLICY_CHANGED, Repetition.SAME)
+
+
+async def test_a_policy_that_cannot_be_recorded_ends_what_the_one_before_allowed_all_the_same(stage: Stage) -> None:
+    await stage.begin()
+    call = stage.start(stage.propose("write"))
+    await stage.asked()
+    stage.policy.next_version = "policy-2"
+    stage.ledger.failure = LedgerUnavailable("the disk is full")
+    with pytest.raises(LedgerUnavailable):
+        await stage.gateway.reload_policy()
+    assert (await call).result.outcome is not Outcome.OK
+    assert stage.policy.version == "policy-2"
     assert stage.toolbox.effects == []
 
 
