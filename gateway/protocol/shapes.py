@@ -215,6 +215,7 @@ class WireModelInfo(Wire):
     """A model that can be used. `id` is weight digest plus architecture tag for local weights; memory in bytes.
 
     `tier`: the loop that it can carry, where the gateway knows it. `seesImages` is there where images can be shown to it.
+    `trouble` says why it would not answer now; it may be chosen all the same, since the next question tries again.
     """
 
     id: ModelId
@@ -231,6 +232,7 @@ class WireModelInfo(Wire):
     approx_peak_ram_bytes: Count | None = None
     tier: Tier | None = None
     sees_images: Flag | None = None
+    trouble: FreeText | None = None
 
 
 class ChatMessage(Wire):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gateway.core.budget import Exhausted, QuotaMeter
 from gateway.core.errors import LedgerUnavailable, NotFound, Refused, TooManyRequests
@@ -25,6 +25,9 @@ from gateway.runtime.freeze_state import FreezeState
 from gateway.runtime.ports import Clock, Entropy, IncompleteBackend, InferenceBackend, Ledger, ModelInfo, PolicyEngine
 from gateway.runtime.quotas import Quotas
 from gateway.runtime.usage import NOTHING_RESERVED, QuotaUsage, Reservation
+
+TROUBLE_OF_A_MODEL = "its server does not answer"
+"""For those who do not run the gateway: the reason may hold a setting or an address."""
 
 LEASE_SECONDS = 300.0
 """A token of five minutes: the client asks again when a turn runs longer."""
@@ -89,10 +92,11 @@ class InferenceBroker:
         return self._backend
 
     async def models(self, session: Session) -> Sequence[ModelInfo]:
-        """The models this session may use at its label."""
+        """The models this session may use at its label. Why one would not answer now is for who runs the gateway."""
         subject = self._exposures.subject(session)
+        tells_all = session.principal.profile is Profile.OPERATOR
         return [
-            model
+            model if tells_all or not model.trouble else replace(model, trouble=TROUBLE_OF_A_MODEL)
             for model in await self._backend.models()
             if self._policy.may_infer(subject, local=model.local, label=subject.label).mode is PermissionMode.AUTO
         ]

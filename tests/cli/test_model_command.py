@@ -94,6 +94,18 @@ async def test_a_chosen_model_is_tried_and_described_again_and_a_missing_one_nam
     assert commands.model is SMALL
 
 
+async def test_a_model_whose_server_is_away_is_listed_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def call(
+        _self: TwoModels, _method: str, _params: Mapping[str, Any], _stop: StopSignal | None = None
+    ) -> Mapping[str, Any]:
+        return {"models": [SMALL, {**LARGE, "trouble": "localhost:11434: Ollama does not answer"}]}
+
+    monkeypatch.setattr(TwoModels, "call", call)
+    _, shown = await run("/model")
+    assert shown.count("would not answer now") == 1
+    assert shown.endswith("         would not answer now: localhost:11434: Ollama does not answer\n")
+
+
 async def test_a_model_that_is_not_there_changes_nothing() -> None:
     model, shown = await run("/model huge")
     assert (model, shown) == (SMALL, "There is no model `huge` here. `/model` shows which there are.\n")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 import pytest
 
 from gateway.core.canonical import digest
 from gateway.core.errors import LedgerUnavailable
 from gateway.core.times import rfc3339
-from tests.fakes.inference import SilentBackend
+from gateway.runtime.ports import ModelInfo
+from tests.fakes.inference import TINY, SilentBackend
 from tests.server.checked_socket import open_checked, refusal
 from tests.server.sockets import Stage, Turn, serve_sockets
 
@@ -41,6 +43,21 @@ async def test_who_runs_the_gateway_is_told_which_configured_models_are_missing_
     assert operator["missingModels"] == [{"name": "models/gone.gguf", "why": "there is no such file"}]
     guest = await (await open_checked(stage, "agent", "ses_eve_agent")).call("session/describe")
     assert "missingModels" not in guest, "the name may be a path of this machine"
+
+
+async def test_why_a_model_would_not_answer_is_told_whoever_runs_the_gateway_and_nobody_else_is_told_more_than_that(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reason = "10.0.0.7:8000: wants a key; set OPENROUTER_API_KEY"
+
+    async def models(_backend: SilentBackend) -> Sequence[ModelInfo]:
+        return (replace(TINY, trouble=reason),)
+
+    monkeypatch.setattr(SilentBackend, "models", models)
+    operator = await (await open_checked(stage, "agent")).call("session/describe")
+    assert [model["trouble"] for model in operator["models"]] == [reason]
+    guest = await (await open_checked(stage, "agent", "ses_eve_agent")).call("session/describe")
+    assert [model["trouble"] for model in guest["models"]] == ["its server does not answer"]
 
 
 UNSEEN_TITLES = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -85,7 +86,7 @@ class RemoteBackend:
         if self._state.phase is not ModelPhase.READY or (self._has_answered and self._context.served is None):
             await self._learn()
         if self._info is not None:
-            return (self._info,)
+            return (replace(self._info, trouble=self._trouble_now()),)
         return (self._describe(self._model),) if self._model and not self._is_missing else ()
 
     async def settle(self) -> ModelState:
@@ -146,6 +147,10 @@ class RemoteBackend:
     def _trouble(self, error: ModelUnavailable) -> ModelState:
         return ModelState(ModelPhase(error.state), f"{self._host}: {error.message}")
 
+    def _trouble_now(self) -> str:
+        """Why the server did not answer the last time, so that its model is not chosen in the belief that it does."""
+        return self._state.detail if self._state.phase in (ModelPhase.ABSENT, ModelPhase.CRASHED) else ""
+
     def _describe(self, name: str) -> ModelInfo:
         context = self._context.tokens(self._context_tokens)
         return ModelInfo(
@@ -160,6 +165,7 @@ class RemoteBackend:
             licence="unknown",
             local=False,
             sees_images=self._sees_images,
+            trouble=self._trouble_now(),
         )
 
 

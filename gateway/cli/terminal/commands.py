@@ -172,6 +172,8 @@ class ConversationCommands:
             mark = "answers" if each["id"] == self.model["id"] else "       "
             self._screen.row(f"{mark}  {describe_model(each)}")
             self._screen.row(f"         {each['id']}")
+            if trouble := each.get("trouble"):
+                self._screen.row(f"         would not answer now: {trouble}")
         for missing, why in await self._missing():
             self._screen.row(f"not available  {missing}: {why}")
 

@@ -31,6 +31,8 @@ class ModelInfo:
     """The loop that it can carry; None as long as nobody has found out."""
 
     sees_images: bool = False
+    trouble: str = ""
+    """Why it would not answer now, as far as is known; empty where nothing is wrong."""
 
 
 class ModelPhase(StrEnum):

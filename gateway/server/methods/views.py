@@ -196,6 +196,7 @@ def view_model(info: ports.ModelInfo) -> shapes.WireModelInfo:
         approx_peak_ram_bytes=info.approx_peak_ram_bytes,
         tier=info.tier,
         sees_images=info.sees_images or None,
+        trouble=info.trouble or None,
     )
 
 

@@ -156,6 +156,29 @@ async def test_a_missing_model_is_not_offered_and_appears_when_it_was_fetched(
     await backend.stop()
 
 
+async def test_a_named_model_whose_server_is_away_is_offered_with_the_reason_until_the_server_answers(
+    server: ModelServer,
+) -> None:
+    clock = FakeClock()
+    listed, server.listed = server.listed, None
+    away = RemoteBackend(NOBODY, model="llama3.2:latest", key="", clock=clock)
+    there = RemoteBackend(server.url, model="qwen3:4b", key="", clock=clock, preset="")
+    server.key = "wanted"
+    for backend in (away, there):
+        await backend.start()
+    (model,) = await away.models()
+    assert model.display_name == "llama3.2:latest"
+    assert model.trouble == away.state().detail != ""
+    (model,) = await there.models()
+    assert "key" in model.trouble
+    server.listed, server.key = listed, ""
+    clock.advance(11)
+    (model,) = await there.models()
+    assert model.trouble == "", "it answers again"
+    for backend in (away, there):
+        await backend.stop()
+
+
 def test_only_a_known_name_is_a_preset() -> None:
     assert preset_of("ollama/hf.co/a/b:Q4") == ("ollama", "hf.co/a/b:Q4")
     assert preset_of("vllm") == ("vllm", "")

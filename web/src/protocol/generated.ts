@@ -1134,6 +1134,7 @@ export interface MissingModel {
  * A model that can be used. `id` is weight digest plus architecture tag for local weights; memory in bytes.
  *
  * `tier`: the loop that it can carry, where the gateway knows it. `seesImages` is there where images can be shown to it.
+ * `trouble` says why it would not answer now; it may be chosen all the same, since the next question tries again.
  */
 export interface ModelInfo {
   approxPeakRamBytes?: number;
@@ -1150,6 +1151,7 @@ export interface ModelInfo {
   supportsTools: boolean;
   tier?: Tier;
   toolCallRank?: number;
+  trouble?: string;
 }
 /**
  * The session that was issued to this browser. `principal` is the person's id, `principalName` the name to display.

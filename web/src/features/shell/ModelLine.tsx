@@ -1,7 +1,7 @@
 import type { Gauge } from "../../agent/conversation.ts";
 import { language } from "../../language/language.ts";
 import { t } from "../../language/t.ts";
-import type { SessionDescription } from "../../protocol/generated.ts";
+import type { ModelInfo, SessionDescription } from "../../protocol/generated.ts";
 import styles from "./ModelLine.module.css";
 import { describeModel } from "./model-words.ts";
 import type { Workspace } from "./workspace.ts";
@@ -28,7 +28,7 @@ function ModelChoice({ workspace, state, session }: ModelLineProps) {
   if (models.length + missingModels.length <= 1)
     return (
       <span className={styles.model} title={state.model === null ? undefined : describeModel(state.model)}>
-        {state.model?.displayName ?? t`No model`}
+        {nameModel(state.model)}
       </span>
     );
   return (
@@ -51,6 +51,12 @@ function ModelChoice({ workspace, state, session }: ModelLineProps) {
       ))}
     </select>
   );
+}
+
+/** The only model by its name alone, unless there is something about it that must be known before it is asked. */
+function nameModel(model: ModelInfo | null): string {
+  if (model === null) return t`No model`;
+  return model.trouble === undefined ? model.displayName : describeModel(model);
 }
 
 const short = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
