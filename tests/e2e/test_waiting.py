@@ -104,6 +104,16 @@ async def test_stop_ends_the_stream_at_the_model_and_keeps_what_was_said(shell: 
     async with asyncio.timeout(TIMEOUT_MS / 1000):
         while model.open_streams:
             await asyncio.sleep(0.02)
+    # How it ended outlasts a reload, and with it the way to go on.
+    await shell.reload()
+    await expect(answers(shell)).to_contain_text("Stopped here.")
+    model.will_answer(Reply("there was a king."))
+    await shell.get_by_role("button", name="Go on").click()
+    await expect(answers(shell).last).to_have_text("there was a king.")
+    await expect_idle(shell)
+    await shell.reload()
+    await expect(answers(shell).last).to_have_text("there was a king.")
+    await expect(shell.get_by_role("button", name="Go on")).to_be_hidden()
 
 
 @pytest.mark.requirement("002-09", "stop cancels the running tool")

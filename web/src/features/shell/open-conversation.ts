@@ -6,6 +6,7 @@ import type { ProposedCall } from "../../agent/lane.ts";
 import { type Message, recall, unanswered } from "../../agent/messages.ts";
 import type { Begun, TurnRunner } from "../../agent/runner.ts";
 import type { ConversationOpened, ModelInfo, OpenTurn } from "../../protocol/generated.ts";
+import { LastEnding } from "./last-ending.ts";
 import { attachedWords, changedFor } from "./log/own-turns.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { PartialAnswer } from "./partial-answer.ts";
@@ -50,6 +51,7 @@ export class OpenConversation {
   /** The turn that another tab holds, until it is over there or taken back. */
   #watchedTurn: string | null = null;
   readonly #partial: PartialAnswer;
+  readonly #ending: LastEnding;
   readonly #resumed = new ResumedText();
   readonly #turnsUnderWay: TurnsUnderWay;
 
@@ -63,6 +65,7 @@ export class OpenConversation {
     this.id = id;
     this.queue = new MessageQueue(id, environment.kept);
     this.#partial = new PartialAnswer(id, environment);
+    this.#ending = new LastEnding(id, environment.kept);
     this.#turnsUnderWay = new TurnsUnderWay(environment.keptInTab);
     this.#client = client;
     this.#environment = environment;
@@ -108,7 +111,8 @@ export class OpenConversation {
     const { calls } = await this.#client.call("tools/list-calls", { conversationId: this.id });
     this.#recalled = recall(messages, calls);
     this.#runner = null;
-    this.#log = restoreLog(messages, calls, openTurn?.turnId ?? null);
+    const log = restoreLog(messages, calls, openTurn?.turnId ?? null);
+    this.#log = openTurn === undefined ? this.#ending.restore(log, messages.at(-1)) : log;
     return {
       begun: this.#partial.of(messages.at(-1)) ?? "",
       // A call that waits for a person, or runs, is waited for at once.
@@ -231,6 +235,7 @@ export class OpenConversation {
         this.#turnsUnderWay.end(this.id);
       }
       this.#partial.follow(event, this.#log);
+      this.#ending.follow(event, this.#log);
       this.#onChange(event);
     }
   }
