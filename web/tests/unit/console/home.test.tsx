@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, screen, waitFor, within } from "@testing-library/react";
+import { act, cleanup, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { prepareDocument } from "../ui/document.ts";
 import { ask, FakeGateway } from "./fake-gateway.ts";
@@ -79,4 +79,19 @@ test("each of a handful of calls that wait is named and leads to its own page, a
       ["and 2 more", "/approvals"],
     ]),
   );
+});
+
+test("a call that begins to wait is counted at once, and what became of it too", async () => {
+  const gateway = new FakeGateway();
+  let total = 8;
+  gateway.handlers = { "audit/count": () => ({ ...COUNT, total }) };
+  openConsole(gateway, "/");
+  const today = await screen.findByRole("region", { name: "Today" });
+  await within(today).findByText("8");
+  total = 9;
+  act(() => gateway.client.notify("approvals/requested", { approval: ask({ id: "apr_1" }).approval }));
+  await within(today).findByText("9");
+  total = 10;
+  act(() => gateway.client.notify("approvals/resolved", { approvalId: "apr_1", callId: "call_1", status: "denied" }));
+  await within(today).findByText("10");
 });

@@ -28,13 +28,24 @@ export function useReadinessProblems() {
   });
 }
 
+const callsToday = ["calls-today"] as const;
 const COUNTED_EVERY_MS = 30_000;
 
 /** The calls that began since midnight where this person is, by how they ended. Operators get everybody's. */
 export function useCallsToday() {
   const ask = useAsk();
+  const { client } = useSession();
+  const cache = useQueryClient();
+  useEffect(() => {
+    // A page that says that a call waits and counts none would contradict itself.
+    const recount = () => void cache.invalidateQueries({ queryKey: callsToday });
+    const stops = [client.on("approvals/requested", recount), client.on("approvals/resolved", recount)];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [client, cache]);
   return useQuery({
-    queryKey: ["calls-today"],
+    queryKey: callsToday,
     queryFn: () => ask("audit/count", { filter: { since: new Date(new Date().setHours(0, 0, 0, 0)).toISOString() } }),
     refetchInterval: COUNTED_EVERY_MS,
   });
