@@ -64,7 +64,7 @@ describe("what was said is searched from the list", () => {
       "conversations/open": () => ({
         conversation: { ...conversation, id: "cnv_2", title: "Garden" },
         messages: [
-          said("user", "t1", "(Tomatoes) or beans?"),
+          said("user", "t1", `(Tomatoes) or beans?${"\n".repeat(30)}Or (TOMATOES) again?`),
           said("assistant", "t1", "Beans."),
           said("user", "t2", "where do (tomatoes) grow?"),
           said("assistant", "t2", "By the **wall**, (tomatoes) and (TOMATOES)."),
@@ -87,6 +87,8 @@ describe("what was said is searched from the list", () => {
       "(TOMATOES)",
     ]);
     await expectAccessible();
+    await user.click(screen.getByRole("button", { name: "Show more" }));
+    await waitFor(() => expect(marked.get("found")?.size).toBe(5));
     const after = within(bar).getByRole("button", { name: "Message after" });
     await user.click(after);
     expect(within(bar).getByRole("status").textContent).toBe("Message 3 of 3");

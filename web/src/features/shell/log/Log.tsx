@@ -75,7 +75,7 @@ export function Log(props: LogProps) {
   const needed = found.sought === undefined ? -1 : view.entries.indexOf(found.sought);
   const { undrawn, rest, drawMore, drawMoreBelow, drawEnd, drawAll } = useDrawn(view.entries.length, needed, whenIdle);
   useKeptPlace(scroller, column, undrawn > 0);
-  useMarkedWords(column, found.words, `${sought} ${undrawn} ${rest} ${view.made}`);
+  useMarkedWords(column, found.words);
   const asked = view.entries.findLast((entry) => entry.kind === "user")?.key;
   const askedBefore = useRef(asked);
   useLayoutEffect(() => {

@@ -33,16 +33,26 @@ export function useFound(entries: readonly Entry[], place: SoughtPlace | null): 
 
 const NAME = "found";
 
-/** Marks words in the messages that are drawn. It paints over them: what stands there stays as it was made. `drawn` changes with what is drawn. */
-export function useMarkedWords(root: RefObject<Element | null>, words: readonly string[], drawn: string): void {
+/**
+ * Marks words in the messages that are drawn, and in what is drawn later: an older message, or the rest of a long one. It paints
+ * over them, so what stands there stays as it was made.
+ */
+export function useMarkedWords(root: RefObject<Element | null>, words: readonly string[]): void {
   const sought = words.join(" ");
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn is not asked for, but has changed
   useLayoutEffect(() => {
     const highlights = globalThis.CSS?.highlights;
-    if (highlights === undefined || root.current === null || sought === "") return;
-    highlights.set(NAME, new Highlight(...rangesOf(root.current, wordPattern(sought.split(" ")))));
-    return () => void highlights.delete(NAME);
-  }, [root, sought, drawn]);
+    const element = root.current;
+    if (highlights === undefined || element === null || sought === "") return;
+    const pattern = wordPattern(sought.split(" "));
+    const mark = () => highlights.set(NAME, new Highlight(...rangesOf(element, pattern)));
+    mark();
+    const observer = new MutationObserver(mark);
+    observer.observe(element, { childList: true, characterData: true, subtree: true });
+    return () => {
+      observer.disconnect();
+      highlights.delete(NAME);
+    };
+  }, [root, sought]);
 }
 
 function rangesOf(root: Element, pattern: RegExp): Range[] {
