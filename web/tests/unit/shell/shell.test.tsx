@@ -360,26 +360,6 @@ describe("several models", () => {
     expect((gone as HTMLOptionElement).disabled).toBe(true);
   });
 
-  test("whose server is away are listed with the reason, and can be chosen for when it is back", async () => {
-    const away = { ...largeModel, id: "remote", displayName: "Large", local: false, trouble: "Ollama does not answer" };
-    openShell(
-      new ScriptedClient({
-        "session/describe": () => ({ ...description, models: [...description.models, away] }),
-      }),
-    );
-    const choice = await screen.findByRole("combobox", { name: "Model" });
-    const option = within(choice).getByRole("option", {
-      name: "Large (not on this machine), would not answer now: Ollama does not answer",
-    });
-    expect((option as HTMLOptionElement).disabled).toBe(false);
-  });
-
-  test("one whose server is away says so where it stands alone", async () => {
-    const away = { ...largeModel, id: "remote", displayName: "Large", local: false, trouble: "Ollama does not answer" };
-    openShell(new ScriptedClient({ "session/describe": () => ({ ...description, models: [away] }) }));
-    await screen.findByText("Large (not on this machine), would not answer now: Ollama does not answer");
-  });
-
   test("are chosen from by name, with where each runs and how well it was measured to call tools", async () => {
     const remote = { ...largeModel, id: "remote", displayName: "Large", local: false };
     const models = [
