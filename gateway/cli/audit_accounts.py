@@ -87,7 +87,7 @@ def replay(conversation: str, state: Path | None, *, as_json: bool) -> None:
             mark = {Repetition.SAME: "same     ", Repetition.DIFFERENT: "DIFFERENT", Repetition.NOT_REPEATABLE: "not again"}[
                 each.finding
             ]
-            words = [rfc3339(each.at), escape(each.call_id), escape(each.tool or "-"), each.decided, escape(each.detail)]
+            words = [rfc3339(each.at), escape(each.call_id), escape(each.tool or "-"), escape(each.decided), escape(each.detail)]
             click.echo(f"{mark}  {each.index:>7}  {'  '.join(words)}")
     if not as_json:
         click.echo(

@@ -123,6 +123,11 @@ def escape(text: str) -> str:
     return "".join(map(_escape_character, text))
 
 
+def escape_unseen(text: str) -> str:
+    """Like `escape` for a text with parts that were escaped already: its backslashes stay as they are."""
+    return "".join(each if each == "\\" else _escape_character(each) for each in text)
+
+
 def _show_text(text: str, *, quoted: bool) -> str:
     if len(text) <= SHOWN_WHOLE:
         return _quote(text) if quoted else escape(text)

@@ -10,7 +10,7 @@ import orjson
 
 from gateway.core.approval import RULE_FAILED, RULE_FAILED_WHY
 from gateway.core.canonical import Json
-from gateway.core.effects import escape
+from gateway.core.effects import escape, escape_unseen
 from gateway.core.ledger import (
     ApprovalGiven,
     ApprovalRequested,
@@ -30,6 +30,7 @@ from gateway.core.quorum import read_needs
 from gateway.core.times import rfc3339
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Label, PermissionMode, Runner
 from gateway.runtime.ports import AuditRow
+from gateway.runtime.recorded_forms import reading_record
 
 SHOWN: Final = 400
 """Characters of arguments and of a result that are quoted: a terminal's few lines. `audit show --json` has all of them."""
@@ -55,17 +56,22 @@ class Background:
 
 
 def tell_call(rows: Sequence[AuditRow], call_id: str, background: Background) -> list[str]:
-    """The account of a call, a sentence or two for each step. `rows` are the records of its conversation, oldest first."""
+    """The account of a call, a sentence or two for each step. `rows` are the records of its conversation, oldest first.
+
+    Raises LedgerDamaged for a record that this version does not know.
+    """
     own = [row for row in rows if row.body.get("callId") == call_id]
-    lines = _tell_proposal(own[0], rows, background)
+    with reading_record(own[0].index):
+        lines = _tell_proposal(own[0], rows, background)
     named: set[str] = set()
     for row in own:
-        if row.body["event"] in (CallIntended.EVENT, CallClosed.EVENT, ApprovalRequested.EVENT):
-            # Asked once more after a wait, the policy may have said the same; that is not told twice.
-            told = [line for line in _tell_judgement(row, background) if line not in named]
-            named.update(told)
-            lines += told
-        lines += _tell_step(row, rows, background)
+        with reading_record(row.index):
+            if row.body["event"] in (CallIntended.EVENT, CallClosed.EVENT, ApprovalRequested.EVENT):
+                # Asked once more after a wait, the policy may have said the same; that is not told twice.
+                told = [line for line in _tell_judgement(row, background) if line not in named]
+                named.update(told)
+                lines += told
+            lines += _tell_step(row, rows, background)
     told_by = _find_erasures(own, rows)
     lines += [_tell_erasure(row, own, background) for row in told_by]
     own = sorted({row.index: row for row in (*own, *told_by)}.values(), key=lambda row: row.index)
@@ -75,7 +81,8 @@ def tell_call(rows: Sequence[AuditRow], call_id: str, background: Background) ->
         f"This is from the records {places}; {covered} covered by the newest checkpoint, over {background.size} records."
         " `countersign audit verify` checks that none of them was changed."
     )
-    return lines
+    # A receipt's records may be anybody's, who signed with a key of their own: none of their words may act on a terminal.
+    return [escape_unseen(line) for line in lines]
 
 
 def _find_erasures(own: Sequence[AuditRow], rows: Sequence[AuditRow]) -> list[AuditRow]:

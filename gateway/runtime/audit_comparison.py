@@ -11,6 +11,7 @@ from gateway.core.canonical import Json, digest
 from gateway.core.ledger import CallRefusedUnrecorded
 from gateway.core.vocabulary import CallDifference, ComparisonFinding
 from gateway.runtime.ports import AuditRow
+from gateway.runtime.recorded_forms import reading_record
 
 SHOWN: Final = 400
 """Characters of arguments that are kept for reading. They are compared whole."""
@@ -57,13 +58,20 @@ def read_calls(rows: Iterable[AuditRow]) -> list[ComparedCall]:
         if (call_id := row.body.get("callId")) is not None:
             # A second request under the id of a first is a call of its own, and the first stays as it is.
             alone = row.body["event"] == CallRefusedUnrecorded.EVENT
-            of_call.setdefault((call_id, row.index) if alone else call_id, []).append(row)
+            with reading_record(row.index):
+                of_call.setdefault((call_id, row.index) if alone else call_id, []).append(row)
     calls = [call for own in of_call.values() if (call := read_call(own)) is not None]
     return sorted(calls, key=lambda call: call.closed)
 
 
 def read_call(own: Sequence[AuditRow]) -> ComparedCall | None:
-    """One call by its records, oldest first; None for one that has not closed."""
+    """One call by its records, oldest first; None for one that has not closed. Raises LedgerDamaged for records that this
+    version does not know."""
+    with reading_record(own[0].index):
+        return _read_call(own)
+
+
+def _read_call(own: Sequence[AuditRow]) -> ComparedCall | None:
     closed = next((row for row in own if "outcome" in row.body), None)
     if closed is None:
         return None

@@ -33,6 +33,7 @@ from gateway.core.ledger import (
 from gateway.core.quorum import Needs, read_needs
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Decision, PermissionMode, Reason, stricter
 from gateway.runtime.ports import AuditRow
+from gateway.runtime.recorded_forms import reading_record
 from gateway.runtime.rehearsal import Unjudged, Versions, effective, reproduces
 
 Body = Mapping[str, Json]
@@ -106,27 +107,37 @@ def replay_conversation(
     rows: Iterable[AuditRow], offers: Mapping[str, Mapping[str, OfferedTool]], versions: Versions
 ) -> list[DecidedAgain]:
     """Decide everything about a conversation again. `rows` are its records and the gateway's own, oldest first; `offers` are
-    its snapshots' tools."""
+    its snapshots' tools. Raises LedgerDamaged for a record that this version does not know."""
     checker = InvariantChecker(offers)
     state = _Conversation()
     decided: list[DecidedAgain] = []
     for row in rows:
-        body = row.body
-        violation = checker.check(body, row.payload)
-        match body["event"]:
-            case CallIntended.EVENT:
-                state.allowed.add(body["callId"])
-                decided.append(_decide_run(row, state, versions))
-            case CallClosed.EVENT if not body["executed"] and body["callId"] not in state.allowed:
-                decided.append(_decide_refusal(row, state, offers, versions))
-            case CallRefusedUnrecorded.EVENT:
-                decided.append(_found(row, Repetition.NOT_REPEATABLE, "the same id was sent with other content"))
-            case _:
-                _follow(state, body)
-        if violation is not None:
-            found = _found(row, Repetition.DIFFERENT, violation.detail)
-            decided = [each for each in decided if each.index != row.index] + [found]
+        with reading_record(row.index):
+            violation = checker.check(row.body, row.payload)
+            found = _decide(row, state, offers, versions)
+            if violation is not None:
+                found = _found(row, Repetition.DIFFERENT, violation.detail)
+        if found is not None:
+            decided.append(found)
     return decided
+
+
+def _decide(
+    row: AuditRow, state: _Conversation, offers: Mapping[str, Mapping[str, OfferedTool]], versions: Versions
+) -> DecidedAgain | None:
+    """The decision that a record is about; None for one that decides nothing about a call, which `state` follows."""
+    body = row.body
+    match body["event"]:
+        case CallIntended.EVENT:
+            state.allowed.add(body["callId"])
+            return _decide_run(row, state, versions)
+        case CallClosed.EVENT if not body["executed"] and body["callId"] not in state.allowed:
+            return _decide_refusal(row, state, offers, versions)
+        case CallRefusedUnrecorded.EVENT:
+            return _found(row, Repetition.NOT_REPEATABLE, "the same id was sent with other content")
+        case _:
+            _follow(state, body)
+            return None
 
 
 def _follow(state: _Conversation, body: Body) -> None:

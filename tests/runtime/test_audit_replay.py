@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gateway.core.errors import LedgerDamaged
 from gateway.core.vocabulary import PermissionMode
 from gateway.runtime.audit_replay import Repetition, replay_conversation
 from gateway.runtime.ports import AuditRow
@@ -104,3 +105,10 @@ def test_a_call_that_was_allowed_and_never_began_was_decided_once() -> None:
     closed = replace(refused("toolTimeout", PermissionMode.AUTO), index=2)
     decided = replay_conversation([begun(), intended, closed], {}, lambda _version: Modes({"note": PermissionMode.AUTO}))
     assert [(each.index, each.finding) for each in decided] == [(1, Repetition.SAME)]
+
+
+@pytest.mark.parametrize("changed", [{"reason": "onTuesdays"}, {"turnId": ["trn_1"]}, {"callId": []}])
+def test_a_record_with_words_that_this_version_does_not_know_is_named_in_one_line(changed: dict[str, Any]) -> None:
+    reason = changed.get("reason", "denied")
+    with pytest.raises(LedgerDamaged, match=r"^record 1 has a form that this version does not write; "):
+        find(replace(refused(reason), body={**refused(reason).body, **changed}), PermissionMode.AUTO)

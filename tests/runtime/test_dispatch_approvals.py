@@ -17,6 +17,7 @@ from gateway.core.vocabulary import ApprovalStatus, Category, GrantScope, Outcom
 from gateway.runtime.approvals.challenges import CHALLENGES_AT_ONCE
 from gateway.runtime.audit_replay import Repetition, replay_conversation
 from gateway.runtime.ports import AuditQuery
+from gateway.runtime.rehearsal import Unjudged
 from tests.fakes.toolbox import make_spec
 from tests.runtime.conftest import PATIENCE, Stage
 from tests.runtime.decisions import approve, step_up
@@ -255,7 +256,7 @@ async def test_a_policy_is_on_record_before_the_calls_that_it_closes_so_that_the
     events = [entry.EVENT for entry in stage.ledger.entries if isinstance(entry, PolicyLoaded | CallClosed)]
     assert events == [PolicyLoaded.EVENT, CallClosed.EVENT]
     rows = await stage.ledger.audit(AuditQuery(limit=100))
-    (decided,) = replay_conversation(reversed(rows), {}, {}.__getitem__)
+    (decided,) = replay_conversation(reversed(rows), {}, lambda _version: Unjudged.NO_DOCUMENTS)
     assert (decided.decided, decided.finding) == (Reason.POLICY_CHANGED, Repetition.SAME)
 
 
