@@ -20,6 +20,7 @@ from gateway.adapters.storage.secret_box import SecretBox
 from gateway.adapters.storage.store import open_store
 from gateway.adapters.system.clock import SystemClock
 from gateway.adapters.system.entropy import SystemEntropy
+from gateway.adapters.system.redaction import RedactionProcesses
 from gateway.adapters.telemetry.metrics import Metrics
 from gateway.adapters.tools.added import AddedSources, Secrets
 from gateway.adapters.tools.builtin.sample_workspace import prepared_workspace
@@ -81,6 +82,7 @@ async def build(
             records=store.records,
             policy=policy,
             toolbox=toolbox,
+            redactor=RedactionProcesses(),
             passkeys=verifier,
             inference=models,
             clock=clock,

@@ -112,21 +112,20 @@ def weighs_more(value: Json, characters: int) -> bool:
     return left < 0
 
 
-def cap_text(text: str, limit: int) -> tuple[str, int]:
-    """At most `limit` bytes of UTF-8, ending in `…[truncated N bytes]` if N bytes were cut; and N, 0 if none were.
-
-    Never cuts inside a character. If `limit` is smaller than the mark itself, nothing is left of the text. Unpaired
-    surrogates, which have no UTF-8 form, become `?`.
-    """
+def cap_text(text: str, limit: int, beyond: int = 0) -> tuple[str, int]:
+    """At most `limit` bytes of UTF-8, ending in `…[truncated N bytes]` if N bytes were cut; and N, 0 if none were. `beyond` more
+    bytes were cut before. Never cuts inside a character. If `limit` is smaller than the mark itself, nothing is left of the text.
+    Unpaired surrogates, which have no UTF-8 form, become `?`."""
     raw = text.encode("utf-8", "replace")
-    if len(raw) <= limit:
+    whole = len(raw) + beyond
+    if whole <= limit and not beyond:
         return raw.decode(), 0
-    end = limit - len(_truncation_mark(len(raw)).encode())
+    end = min(len(raw), limit - len(_truncation_mark(whole).encode()))
     if end < 0:
-        return "", len(raw)
-    while raw[end] & 0xC0 == 0x80:  # a continuation byte: step back to where its character starts
+        return "", whole
+    while end < len(raw) and raw[end] & 0xC0 == 0x80:  # a continuation byte: step back to where its character starts
         end -= 1
-    cut = len(raw) - end
+    cut = whole - end
     return raw[:end].decode() + _truncation_mark(cut), cut
 
 

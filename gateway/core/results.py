@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final
+from typing import Final, cast
 
 import orjson
 from pydantic import ConfigDict, TypeAdapter, with_config
@@ -25,6 +25,14 @@ UNKNOWN_CONTENT: Final = (
 
 MAX_KEPT: Final = 8 * 1024 * 1024
 """Bytes of a result that are kept beyond what a model is given of it."""
+
+_NOT_SHOWN: Final = 64 * 1024
+"""Characters before a cut that are dropped once they were looked through: half a credential there is not recognised."""
+
+_TOO_LARGE: Final = (
+    f"[This result is JSON of more than {MAX_KEPT} bytes. It was not looked through for credentials, so nothing of it is shown: "
+    "ask for less of it.]"
+)
 
 
 @with_config(ConfigDict(alias_generator=to_camel))
@@ -181,8 +189,18 @@ def refused_result(
 
 @quick
 @dataclass(frozen=True, slots=True)
+class BoundedOutput:
+    """As much of an output as is looked through. `beyond`: bytes of the text that are not; `dropped`: the structure is not."""
+
+    output: ToolOutput
+    beyond: int = 0
+    dropped: bool = False
+
+
+@quick
+@dataclass(frozen=True, slots=True)
 class RedactedOutput:
-    """A tool's output without what must not leave, and how much that was."""
+    """A tool's output without what must not leave, and how much that was. `beyond` and `dropped` as of BoundedOutput."""
 
     text: str
     structured: Json
@@ -192,6 +210,8 @@ class RedactedOutput:
     classes: tuple[str, ...]
     attached: tuple[bytes, ...]
     own: bool
+    beyond: int = 0
+    dropped: bool = False
 
 
 @quick
@@ -204,13 +224,31 @@ class PresentedOutput:
     attachments: tuple[KeptAttachment, ...] = ()
 
 
-def redact_output(output: ToolOutput, redact: Collection[str]) -> RedactedOutput:
+def bound_output(output: ToolOutput) -> BoundedOutput:
+    """An output without what is longer than anybody is ever given of it, so that nobody pays for looking through that."""
+    structured, text, dropped, beyond = output.structured, output.text, False, 0
+    if _is_longer(structured, MAX_KEPT):
+        # Half a JSON value is another value. Where the text is that value, its escapes hide what no pattern finds then.
+        structured, text, dropped = None, _TOO_LARGE if len(text) > MAX_KEPT else text, True
+    if len(text) > MAX_KEPT + _NOT_SHOWN and not _is_json_of(text, structured):
+        beyond = len(text[MAX_KEPT + _NOT_SHOWN :].encode("utf-8", "replace"))
+        text = text[: MAX_KEPT + _NOT_SHOWN]
+    if not (dropped or beyond):
+        return BoundedOutput(output)
+    return BoundedOutput(replace(output, text=text, structured=structured), beyond, dropped)
+
+
+def redact_output(bounded: BoundedOutput, redact: Collection[str]) -> RedactedOutput:
     """The first step of letting an output out. Its time grows with the output's length."""
+    output, beyond = bounded.output, bounded.beyond
     structure = redact_json(output.structured, redact)
     text = _redact_text(output, structure, redact)
-    count = text.count + structure.count
+    count, shown = text.count + structure.count, text.text
+    if beyond:
+        shown = shown[:-_NOT_SHOWN]
+        beyond += len(text.text[len(shown) :].encode("utf-8", "replace"))
     return RedactedOutput(
-        text=text.text,
+        text=shown,
         structured=structure.value,
         labels=output.labels,
         trust=output.trust,
@@ -218,6 +256,8 @@ def redact_output(output: ToolOutput, redact: Collection[str]) -> RedactedOutput
         classes=tuple(sorted(redact)),
         attached=output.attached,
         own=output.own,
+        beyond=beyond,
+        dropped=bounded.dropped,
     )
 
 
@@ -246,7 +286,7 @@ def present_output(
         content=content,
         structured=structured,
         error=None,
-        truncated=cut or dropped,
+        truncated=cut or dropped or output.dropped,
         redactions=output.count,
         labels=tuple(sorted({*spec.labels, *output.labels})),
         # An output may be trusted less than its tool, never more.
@@ -263,11 +303,11 @@ def present_output(
 
 def _first_page(output: RedactedOutput, cap: int, keep: Callable[[int], str | None]) -> tuple[str, bool, KeptText | None]:
     """What of the text is handed out, whether that is less than all, and all of it if it is kept."""
-    content, cut = cap_text(output.text, cap)
+    content, cut = cap_text(output.text, cap, output.beyond)
     size = page_size(cap)
     if not cut or size is None:
         return content, bool(cut), None
-    text = cap_text(output.text, MAX_KEPT)[0].encode()
+    text = cap_text(output.text, MAX_KEPT, output.beyond)[0].encode()
     result_id = keep(len(text))
     if result_id is None:
         return content, True, None
@@ -276,10 +316,38 @@ def _first_page(output: RedactedOutput, cap: int, keep: Callable[[int], str | No
     return with_note(text[: ends[0]].decode(), note), True, KeptText(result_id, text, size, output.classes)
 
 
+def _is_longer(value: Json, limit: int) -> bool:
+    """Whether the JSON text of a value certainly has more than `limit` characters. It looks no further than it has to."""
+    left, waiting = limit, [value]
+    while waiting and left >= 0:
+        each = waiting.pop()
+        match each:
+            case str():
+                left -= len(each) + 2
+            case list() | tuple():
+                items = cast("Sequence[Json]", each)
+                waiting.extend(items)
+                left -= len(items)
+            case dict():
+                members = cast("Mapping[Json, Json]", each)
+                waiting.extend(members.values())
+                left -= sum(len(str(name)) + 4 for name in members)
+            case _:
+                continue
+    return left < 0
+
+
+def _is_json_of(text: str, structured: Json) -> bool:
+    try:
+        return structured is not None and text == orjson.dumps(structured).decode()
+    except TypeError:  # what has no JSON text at all, such as half a character
+        return False
+
+
 def _redact_text(output: ToolOutput, structure: RedactedJson, redact: Collection[str]) -> RedactedText:
     """The text without what must not leave. JSON escapes hide the beginning of a credential (`\\nAKIA…` is one word to every
     pattern), so where the text is the structure's own JSON, it is written again from the redacted structure."""
-    if output.structured is not None and output.text == orjson.dumps(output.structured).decode():
+    if _is_json_of(output.text, output.structured):
         return RedactedText(orjson.dumps(structure.value).decode(), 0)
     return redact_text(output.text, redact)
 

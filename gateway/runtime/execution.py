@@ -17,7 +17,7 @@ from gateway.core.gate import Refuse
 from gateway.core.ledger import CallSubject, ErasureReason, LateResultDiscarded, RecordsErased
 from gateway.core.model import ToolOutput, ToolRequest
 from gateway.core.redaction import cap_text, redact_text, weighs_more
-from gateway.core.results import PresentedOutput, digest_of_output, present_output, redact_output, refused_result
+from gateway.core.results import BoundedOutput, PresentedOutput, digest_of_output, present_output, redact_output, refused_result
 from gateway.core.value_types import quick
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.calls import InFlightCall, cancelled_before_it_ran, cancelled_while_it_ran
@@ -27,7 +27,7 @@ from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversation import Conversation
 from gateway.runtime.elicitations import CallElicitations, Elicitations
 from gateway.runtime.exposures import Exposures
-from gateway.runtime.ports import Clock, ErasureRecordsReader, Ledger, PolicyVerdict, Toolbox, ToolContext
+from gateway.runtime.ports import Clock, ErasureRecordsReader, Ledger, PolicyVerdict, Redactor, Toolbox, ToolContext
 from gateway.runtime.progress import Progress, SaidLines
 from gateway.runtime.releases import Releases
 from gateway.runtime.tasks import Tasks
@@ -96,6 +96,7 @@ class PreparedRun:
     box: _TimeBox
     context: ToolContext
     withhold: Withhold
+    redactor: Redactor
 
 
 class Execution:
@@ -105,6 +106,7 @@ class Execution:
         self,
         *,
         toolbox: Toolbox,
+        redactor: Redactor,
         elicitations: Elicitations,
         exposures: Exposures,
         releases: Releases,
@@ -116,6 +118,7 @@ class Execution:
     ) -> None:
         self._records = records
         self._toolbox = toolbox
+        self._redactor = redactor
         self._elicitations = elicitations
         self._exposures = exposures
         self._releases = releases
@@ -132,7 +135,8 @@ class Execution:
         seconds = min(spec.timeout, judged.obligations.timeout or spec.timeout)
         box = _TimeBox(seconds)
         withhold = self._withhold(conversation, checked, judged)
-        return PreparedRun(checked, judged, box, self._context(conversation, checked, judged, box, withhold, may_begin), withhold)
+        context = self._context(conversation, checked, judged, box, withhold, may_begin)
+        return PreparedRun(checked, judged, box, context, withhold, self._redactor)
 
     async def find_obstacle(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> Refuse | None:
         """Between rows 11 and 12: what cannot work as things are now is not asked about. Why it cannot are the tool's words, and
@@ -286,7 +290,16 @@ async def present(
             ran = replace(ran, attached=())
         # Nobody else may have to wait for a long text, nor for data of many names beside a short one.
         long = len(ran.text) > REDACTED_AT_ONCE or weighs_more(ran.structured, REDACTED_AT_ONCE)
-        redacted = await asyncio.to_thread(redact_output, ran, judged.redact) if long else redact_output(ran, judged.redact)
+        if long:
+            try:
+                redacted = await prepared.redactor.redact(ran, judged.redact, checked.request.principal.id)
+            except ToolFailed as error:
+                failed = refused_result(
+                    call_id, Outcome.EXECUTION_ERROR, Reason.TOOL_ERROR, error.message, receipt_id=receipt_id, duration_ms=elapsed
+                )
+                return PresentedOutput(failed, None)
+        else:
+            redacted = redact_output(BoundedOutput(ran), judged.redact)
         return present_output(call_id, checked.spec, redacted, receipt_id=receipt_id, duration_ms=elapsed, cap=cap, keep=keep)
     ran = _own_words(ran, checked, judged) if said else replace(ran, message=_clean(ran.message, checked, judged))
     result = refused_result(call_id, ran.outcome, ran.reason, ran.message, receipt_id=receipt_id, duration_ms=elapsed)

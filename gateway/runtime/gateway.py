@@ -42,6 +42,7 @@ from gateway.runtime.ports import (
     PasskeyVerifier,
     PolicyEngine,
     Records,
+    Redactor,
     Toolbox,
 )
 from gateway.runtime.quotas import Quotas
@@ -61,6 +62,7 @@ class Ports:
     records: Records
     policy: PolicyEngine
     toolbox: Toolbox
+    redactor: Redactor
     passkeys: PasskeyVerifier
     inference: InferenceBackend
     clock: Clock
@@ -272,6 +274,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         execution=Execution(
             releases=Releases(policy=ports.policy, exposures=exposures, connections=connections),
             toolbox=ports.toolbox,
+            redactor=ports.redactor,
             elicitations=elicitations,
             exposures=exposures,
             ledger=ledger,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import fields, replace
 from itertools import product
 
@@ -20,6 +21,7 @@ from gateway.core.results import (
     MAX_KEPT,
     KeptReference,
     PresentedOutput,
+    bound_output,
     present_output,
     redact_output,
     restore_result,
@@ -32,7 +34,7 @@ SPEC = ToolSpec("run", "runs", "i", "m", {"type": "object"}, Category.EXECUTE, "
 
 
 def let_out(output: ToolOutput, *, spec: ToolSpec = SPEC, cap: int = 4096, room: int = 0) -> PresentedOutput:
-    redacted = redact_output(output, (RedactionClass.SECRETS,))
+    redacted = redact_output(bound_output(output), (RedactionClass.SECRETS,))
 
     def keep(size: int) -> str | None:
         return "res_1" if size <= room else None
@@ -179,3 +181,32 @@ def test_a_record_has_every_member_of_a_result_under_the_name_that_reads_it_back
     assert record["attachments"][0].keys() == {to_camel(each.name) for each in fields(AttachmentReference)}
     # Read back from JSON too, as records are.
     assert restore_result(record) == restore_result(orjson.loads(orjson.dumps(record))) == result
+
+
+@pytest.mark.parametrize("before_the_cut", [0, 1, 10, 19])
+def test_case_312_what_is_longer_than_all_that_is_kept_is_cut_before_it_is_looked_through(before_the_cut: int) -> None:
+    text = "x " * ((MAX_KEPT + 65_536 - before_the_cut) // 2) + " " * (before_the_cut % 2) + f"{AWS} {'y ' * 100}"
+    shown = let_out(ToolOutput(text), cap=1024, room=MAX_KEPT)
+    kept = shown.kept
+    assert kept is not None
+    assert shown.result.truncated
+    # Half of the credential is before the cut, where no pattern recognises it.
+    assert b"AKIA" not in kept.text
+    cut = re.search(r"…\[truncated (\d+) bytes\]$", kept.text.decode())
+    assert cut is not None
+    assert int(cut[1]) + len(kept.text) - len(cut[0].encode()) == len(text)
+
+
+def test_case_312_json_that_is_longer_than_all_that_is_kept_is_refused_in_words() -> None:
+    structured: Json = {"log": ["line\n" + AWS] * (MAX_KEPT // 26)}
+    result = present(ToolOutput(orjson.dumps(structured).decode(), structured))
+    assert (result.structured, result.truncated) == (None, True)
+    assert result.content.startswith(f"[This result is JSON of more than {MAX_KEPT} bytes.")
+    # Beside a text of its own it goes without it.
+    assert present(ToolOutput("a line", structured)).content == "a line"
+
+
+def test_text_that_is_its_structures_json_is_written_again_also_where_escapes_make_it_long() -> None:
+    structured: Json = {"out": "\x00" * (MAX_KEPT // 2) + f"\n{AWS}"}
+    kept = let_out(ToolOutput(orjson.dumps(structured).decode(), structured), cap=1024, room=MAX_KEPT)
+    assert kept.result.redactions == 1

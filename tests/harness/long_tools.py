@@ -42,3 +42,9 @@ def chatter(megabytes: int, context: ToolContext) -> str:
     """Report one line of so many megabytes as progress."""
     context.progress("sea " * (megabytes << 18), None)
     return "done"
+
+
+@tool(category="read", trust="trusted", result_cap=1024)
+def drone(megabytes: int) -> str:
+    """Give so many megabytes that are slow to look through: many beginnings of credentials, none of which is one."""
+    return "mongodump login: docker 1Q~ token value key= -us1 sk- 1000. gl " * (megabytes * 1024 * 1024 // 64)

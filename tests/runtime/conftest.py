@@ -26,6 +26,7 @@ from tests.fakes.inference import SilentBackend
 from tests.fakes.ledger import MemoryLedger
 from tests.fakes.passkeys import PlainAuthenticator, PlainVerifier
 from tests.fakes.policy import TablePolicy
+from tests.fakes.redactor import RedactionAtOnce
 from tests.fakes.toolbox import CountingToolbox
 from tests.runtime.accounts import Accounts
 
@@ -132,6 +133,7 @@ async def stage(policy: TablePolicy) -> AsyncIterator[Stage]:
             records=ledger,
             policy=policy,
             toolbox=toolbox,
+            redactor=RedactionAtOnce(),
             passkeys=PlainVerifier(rp_id=rp_id, origin=origin),
             inference=SilentBackend(),
             clock=clock,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Collection, Mapping
 
 import pytest
@@ -11,10 +10,10 @@ import pytest
 from gateway.core.canonical import Json
 from gateway.core.errors import ToolFailed
 from gateway.core.model import ToolOutput, ToolSpec
-from gateway.core.results import RedactedOutput, redact_output
+from gateway.core.results import BoundedOutput, RedactedOutput, redact_output
 from gateway.core.vocabulary import Outcome, Reason
-from gateway.runtime import execution
 from gateway.runtime.ports import ToolContext
+from tests.fakes.redactor import RedactionAtOnce
 from tests.fakes.toolbox import CountingToolbox
 from tests.runtime.conftest import PATIENCE, Stage
 
@@ -82,17 +81,34 @@ async def test_a_tool_that_nobody_waits_for_any_more_is_told_and_stopped(
 async def test_case_270_nobody_else_waits_while_much_is_redacted(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, output: ToolOutput, aside: bool
 ) -> None:
-    threads: list[bool] = []
+    asked: list[str] = []
 
     async def give(self: CountingToolbox, spec: ToolSpec, arguments: Mapping[str, Json], context: ToolContext) -> ToolOutput:
         return output
 
-    def redact(output: ToolOutput, classes: Collection[str]) -> RedactedOutput:
-        threads.append(threading.current_thread() is not threading.main_thread())
-        return redact_output(output, classes)
+    async def redact(self: RedactionAtOnce, output: ToolOutput, classes: Collection[str], owner: str) -> RedactedOutput:
+        asked.append(owner)
+        return redact_output(BoundedOutput(output), classes)
 
     monkeypatch.setattr(CountingToolbox, "execute", give)
-    monkeypatch.setattr(execution, "redact_output", redact)
+    monkeypatch.setattr(RedactionAtOnce, "redact", redact)
     await stage.begin()
     assert (await stage.invoke(stage.propose("look"))).result.outcome is Outcome.OK
-    assert threads == [aside]
+    assert asked == ([stage.ada.id] if aside else [])
+
+
+async def test_case_311_a_result_that_cannot_be_looked_through_is_a_failure_that_says_that_it_ran(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def give(self: CountingToolbox, spec: ToolSpec, arguments: Mapping[str, Json], context: ToolContext) -> ToolOutput:
+        return ToolOutput("secret " * 20_000, None)
+
+    async def redact(self: RedactionAtOnce, output: ToolOutput, classes: Collection[str], owner: str) -> RedactedOutput:
+        raise ToolFailed("the tool ran, but nothing is shown")
+
+    monkeypatch.setattr(CountingToolbox, "execute", give)
+    monkeypatch.setattr(RedactionAtOnce, "redact", redact)
+    await stage.begin()
+    result = (await stage.invoke(stage.propose("look"))).result
+    assert (result.outcome, result.reason) == (Outcome.EXECUTION_ERROR, Reason.TOOL_ERROR)
+    assert result.content == "the tool ran, but nothing is shown"

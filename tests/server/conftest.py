@@ -47,6 +47,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.inference import TINY
 from tests.fakes.ledger import MemoryLedger
 from tests.fakes.policy import TablePolicy
+from tests.fakes.redactor import RedactionAtOnce
 from tests.fakes.toolbox import CountingToolbox
 from tests.harness.http import Browser, Reply
 
@@ -269,6 +270,7 @@ async def serve(tmp_path: Path, *, scheme: str = "http") -> AsyncGenerator[Runni
             records=ledger,
             policy=TablePolicy(),
             toolbox=CountingToolbox(),
+            redactor=RedactionAtOnce(),
             passkeys=verifier,
             inference=backend,
             clock=clock,

@@ -70,6 +70,7 @@ from tests.fakes.inference import SilentBackend
 from tests.fakes.ledger import MemoryLedger
 from tests.fakes.passkeys import PlainAuthenticator, PlainVerifier
 from tests.fakes.policy import TablePolicy
+from tests.fakes.redactor import RedactionAtOnce
 from tests.fakes.sign_ins import make_sign_ins
 from tests.fakes.toolbox import CountingToolbox
 from tests.harness.socket import Socket
@@ -221,6 +222,7 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
             records=ledger,
             policy=policy,
             toolbox=toolbox,
+            redactor=RedactionAtOnce(),
             passkeys=verifier,
             inference=SilentBackend(),
             clock=clock,

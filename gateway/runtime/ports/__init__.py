@@ -91,6 +91,7 @@ from gateway.runtime.ports.records import (
     SettingRecords,
     SourceRecords,
 )
+from gateway.runtime.ports.redacting import Redactor
 from gateway.runtime.ports.sign_ins import PreparedSignIn, SignInHost, SignInReply
 from gateway.runtime.ports.sources import OnOffer, SecretSealer, SecretShelf, SourceHost, SourcePhase, SourceState
 from gateway.runtime.ports.system import Clock, Entropy
@@ -173,6 +174,7 @@ __all__ = [
     "RecordedDecision",
     "Records",
     "RecoveryRecords",
+    "Redactor",
     "RuleReading",
     "RuleSource",
     "SecretSealer",
