@@ -81,6 +81,39 @@ test("each of a handful of calls that wait is named and leads to its own page, a
   );
 });
 
+test("the steps of a plan are named together and lead to one page", async () => {
+  const gateway = new FakeGateway();
+  const step = (place: number) =>
+    ask({
+      id: `apr_${place}`,
+      callId: `call_${place}`,
+      summary: `Write note ${place}`,
+      ...(place > 1 && { plan: { first: "call_1", step: place, after: `call_${place - 1}` } }),
+    });
+  gateway.questions = [step(1), step(2), step(3)];
+  openConsole(gateway, "/");
+  await screen.findByRole("heading", { name: "3 calls wait" });
+  const card = within(screen.getByRole("region", { name: "Approvals" }));
+  await card.findByText("Write note 3");
+  expect(card.getAllByRole("paragraph").map(({ textContent }) => textContent)).toEqual([
+    "Write note 1",
+    "then Write note 2",
+    "then Write note 3",
+    "Review it",
+  ]);
+  expect(card.getAllByRole("link").map((link) => link.getAttribute("href"))).toEqual(["/approvals/apr_1"]);
+  cleanup();
+  gateway.questions = [step(1), step(2), ask({ id: "apr_9", callId: "call_9", summary: "Delete note 9" })];
+  openConsole(gateway, "/");
+  await waitFor(() =>
+    expect(
+      within(screen.getByRole("region", { name: "Approvals" }))
+        .getAllByRole("link")
+        .map(({ textContent }) => textContent),
+    ).toEqual(["Write note 1 and 1 more", "Delete note 9"]),
+  );
+});
+
 test("a call that begins to wait is counted at once, and what became of it too", async () => {
   const gateway = new FakeGateway();
   let total = 8;

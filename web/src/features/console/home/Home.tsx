@@ -7,6 +7,7 @@ import { Banner } from "../../../ui/Banner.tsx";
 import { Card } from "../../../ui/Card.tsx";
 import { callSentence } from "../../../ui/call-sentence.ts";
 import { usePasskeys } from "../account/queries.ts";
+import { groupPlans } from "../approvals/plan.ts";
 import { useBrokenGlass, useWaiting } from "../approvals/queries.ts";
 import { useElicitations } from "../elicitations/queries.ts";
 import { PageHeading } from "../PageHeading.tsx";
@@ -29,6 +30,7 @@ export function Home() {
   const description = useDescription().data;
   const broken = useBrokenGlass().data ?? [];
   const waiting = useWaiting().mine;
+  const plans = groupPlans(waiting);
   const asked = useElicitations().data ?? [];
   const nothing = asked.length === 0 ? t`Nothing waits for you` : t`No call waits for you`;
   const passkeys = usePasskeys().data;
@@ -52,7 +54,7 @@ export function Home() {
               {rich`${asked.length} {question of a server waits|questions of servers wait} on the ${(inner) => <Link href={paths.approvals}>{inner}</Link>}<approvals page>.`}
             </p>
           )}
-          {waiting.length < 2 ? <Single call={waiting[0]} /> : <Several calls={waiting} />}
+          {plans.length < 2 ? <Single plan={plans[0] ?? []} /> : <Several plans={plans} />}
         </Card>
         <Card as="section" label={t`Shell`}>
           <h2>{t`The shell`}</h2>
@@ -84,35 +86,46 @@ export function Home() {
   );
 }
 
-function Single({ call }: { readonly call: Approval | undefined }) {
+/** The calls of one plan, which are decided on one page; none where nothing waits. */
+function Single({ plan }: { readonly plan: readonly Approval[] }) {
+  const [first, ...later] = plan;
   return (
     <>
-      {call !== undefined && (
+      {first !== undefined && (
         <p>
-          <Summary of={call} />
+          <Summary of={first} />
         </p>
       )}
+      {later.map((call) => (
+        <p key={call.id}>{rich`then ${<Summary of={call} />}`}</p>
+      ))}
       <p>
-        <Link className={styles.link} href={call === undefined ? paths.approvals : paths.approval(call.id)}>
-          {call === undefined ? t`See what was decided` : t`Review it`}
+        <Link className={styles.link} href={first === undefined ? paths.approvals : paths.approval(first.id)}>
+          {first === undefined ? t`See what was decided` : t`Review it`}
         </Link>
       </p>
     </>
   );
 }
 
-/** Each is the link to where it is decided. */
-function Several({ calls }: { readonly calls: readonly Approval[] }) {
-  const rest = calls.length - NAMED;
+/** Each is the link to where it is decided, a plan by its first step. */
+function Several({ plans }: { readonly plans: readonly (readonly Approval[])[] }) {
+  const rest = plans.slice(NAMED).flat().length;
   return (
     <ul className={styles.waiting}>
-      {calls.slice(0, NAMED).map((call) => (
-        <li key={call.id}>
-          <Link className={styles.link} href={paths.approval(call.id)}>
-            <Summary of={call} />
-          </Link>
-        </li>
-      ))}
+      {plans.slice(0, NAMED).map(
+        ([first, ...later]) =>
+          first !== undefined && (
+            <li key={first.id}>
+              <Link className={styles.link} href={paths.approval(first.id)}>
+                <span>
+                  <Summary of={first} />
+                  {later.length > 0 && ` ${t`and ${later.length} more`}`}
+                </span>
+              </Link>
+            </li>
+          ),
+      )}
       {rest > 0 && (
         <li>
           <Link className={styles.link} href={paths.approvals}>
