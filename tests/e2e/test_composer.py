@@ -49,6 +49,13 @@ async def test_a_file_is_named_with_a_few_keys_and_its_listing_is_on_record(
     await expect(shell.get_by_role("button", name="Folders looked up while typing")).to_have_count(0)
     assert [call["outcome"] for call in await person.closed_calls("list_directory")] == ["ok", "ok"]
 
+    # Whoever knows the name need not know the folder.
+    await box.press_sequentially("read @gard")
+    await expect(suggestions(shell, "Files")).to_have_text(["plans/garden.md"])
+    await box.press("Enter")
+    await expect(box).to_have_value("read plans/garden.md ")
+    await box.fill("")
+
 
 async def test_a_call_is_filled_in_and_one_that_waits_is_changed_before_anybody_decides(
     person: Person, shell: Page, model: ScriptedServer

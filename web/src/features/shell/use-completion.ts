@@ -3,10 +3,13 @@ import { t } from "../../language/t.ts";
 import type { ModelInfo } from "../../protocol/generated.ts";
 import { useAnnounce } from "../../ui/LiveRegion.tsx";
 import {
+  foldersBelow,
+  LEAST_LOOKED_FOR,
   type Suggestion,
   suggestCommand,
   suggestModels,
   suggestPaths,
+  suggestPathsBelow,
   suggestTools,
   type Wanted,
   wantedAt,
@@ -84,7 +87,11 @@ async function suggest(
   conversationId: string | null,
   wanted: Extract<Wanted, { readonly kind: "tool" | "path" }>,
 ): Promise<readonly Suggestion[]> {
-  return wanted.kind === "tool"
-    ? suggestTools(wanted, await lookups.tools(conversationId))
-    : suggestPaths(wanted, await lookups.folder(wanted.folder));
+  if (wanted.kind === "tool") return suggestTools(wanted, await lookups.tools(conversationId));
+  const entries = await lookups.folder(wanted.folder);
+  const here = suggestPaths(wanted, entries);
+  if (here.length > 0 || wanted.start.length < LEAST_LOOKED_FOR) return here;
+  // Whoever knows the name of a file need not know the folder that it is in.
+  const below = foldersBelow(wanted, entries).map(async (folder) => [folder, await lookups.folder(folder)] as const);
+  return suggestPathsBelow(wanted, await Promise.all(below));
 }

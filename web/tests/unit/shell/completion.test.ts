@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import {
+  foldersBelow,
   MOST_SUGGESTED,
   suggestModels,
   suggestPaths,
+  suggestPathsBelow,
   suggestTools,
   wantedAt,
 } from "../../../src/features/shell/completion.ts";
@@ -51,6 +53,27 @@ describe("what is suggested", () => {
     const entries = ["to\u202edo", "to\ndo", 'to"do', ".to"].map((name) => ({ name, isFolder: false }));
     expect(suggestPaths(wanted, entries)).toEqual([]);
     expect(suggestPaths({ ...wanted, start: ".t" }, entries)).toHaveLength(1);
+  });
+
+  test("a name that is not in the folder is looked for in the folders there, and stands with the one that it is in", () => {
+    const sought = { kind: "path", folder: ".", start: "jan", from: 5 } as const;
+    const names = [".git", "a\u202eb", ...Array.from({ length: 20 }, (_, index) => `f${index}`)];
+    const below = foldersBelow(
+      sought,
+      names.map((name) => ({ name, isFolder: name !== "f1" })),
+    );
+    expect(below).toEqual(["f0", "f2", "f3", "f4", "f5", "f6", "f7", "f8"]);
+    expect(foldersBelow({ ...sought, folder: "notes" }, [{ name: "old", isFolder: true }])).toEqual(["notes/old"]);
+    const found = suggestPathsBelow(sought, [
+      ["notes/old", [{ name: "plan.md", isFolder: false }]],
+      ["notes/reports", [{ name: "january.csv", isFolder: false }]],
+    ]);
+    expect(found.map(({ label, insert }) => [label, insert])).toEqual([
+      ["reports/january.csv", "notes/reports/january.csv "],
+    ]);
+    const many = Array.from({ length: 9 }, (_, index) => ({ name: `jan${index}`, isFolder: false }));
+    const full = ["a", "b"].map((folder) => [folder, many] as const);
+    expect(suggestPathsBelow(sought, full)).toHaveLength(MOST_SUGGESTED);
   });
 
   test("a long folder is cut", () => {
