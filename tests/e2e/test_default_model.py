@@ -97,6 +97,27 @@ async def test_a_listing_runs_by_itself_a_deletion_waits_for_the_passkey_and_the
     await person.check_no_violations()
 
 
+@pytest.mark.parametrize(
+    ("example", "tool"),
+    [
+        ("welche Dateien sind in notes/?", "list_directory"),
+        ("schreib „Ana anrufen“ in notes/heute.txt", "append_file"),
+        ("lösche notes/old.txt", "delete_file"),
+    ],
+)
+async def test_a_german_example_of_an_empty_conversation_leads_to_the_call_that_it_names(
+    person: Person, shell: Page, example: str, tool: str
+) -> None:
+    person.write_file(OLD, "old\n")
+    await shell.evaluate("() => localStorage.setItem('countersign.language', 'de')")
+    await shell.reload()
+    await shell.get_by_role("button", name=example).click()
+    await expect(shell.get_by_role("article", name=f"{tool}: ")).to_be_visible(timeout=MODEL_MS)
+    await shell.get_by_role("button", name="Anhalten").evaluate_all("buttons => buttons.forEach((each) => each.click())")
+    await expect(shell.get_by_role("button", name="Senden")).to_be_visible()
+    await shell.evaluate("() => localStorage.removeItem('countersign.language')")
+
+
 HEADLINE = "save these numbers to costs.md and show me what is in reports/"
 
 

@@ -81,6 +81,11 @@ async def test_the_shell_is_german_after_the_choice_and_english_again_after_the_
     for command in ("/help", "/tools", "/inspect write_file", "/call write_file"):
         await german.get_by_label("Nachricht", exact=True).fill(command)
         await check_german(german, *MADE_IN_ENGLISH)
+    await german.get_by_label("Nachricht", exact=True).fill("")
+    await german.get_by_role("button", name="Neues Gespräch").click()
+    await expect(german.get_by_role("heading", level=2)).to_be_visible()
+    await check_german(german, *MADE_IN_ENGLISH)
+    await german.get_by_role("button", name="Call of list_directory").first.click()
     await person.check_no_violations()
 
 

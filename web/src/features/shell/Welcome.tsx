@@ -7,9 +7,9 @@ import styles from "./Welcome.module.css";
 
 /** Things that work in the sample workspace: one that runs by itself, one that asks first, one that needs the passkey. */
 const EXAMPLES: readonly { readonly text: string; readonly what: string }[] = [
-  { text: "what is in notes/?", what: t`Runs by itself` },
-  { text: "save the words call Ana to notes/today.txt", what: t`Asks you first` },
-  { text: "delete notes/old.txt", what: t`Needs your passkey` },
+  { text: t`what is in notes/?`, what: t`Runs by itself` },
+  { text: t`save the words call Ana to notes/today.txt`, what: t`Asks you first` },
+  { text: t`delete notes/old.txt`, what: t`Needs your passkey` },
 ];
 
 /** The whole of how this works, shown until it is put away once. */
