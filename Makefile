@@ -4,6 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# The packages of Python and of the web are installed beside each other. Several goals, as in `make clean test`, are one after another.
+ifeq (1,$(words $(or $(MAKECMDGOALS),run)))
+MAKEFLAGS += -j2
+endif
+
 .PHONY: firefox run test check requirements pictures mutants kills soak bench eval wheel lock clean prerequisites
 
 # What the machine has to have for is decided by the target that was asked for.

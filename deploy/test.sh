@@ -1,24 +1,30 @@
 #!/bin/sh
 # Everything that must hold before a change lands. The first failing step stops the rest, but the web's checks are always told.
 #
-# Made for two cores: the web's checks run beside Python's. The tests that wait for a browser or a model are in two of three
-# workers (tests/conftest.py), for in one they would be what is left when all others are done.
+# Made for two cores: the web's build and checks run beside Python's. The tests that wait for a browser or a model are in two of
+# three workers (tests/conftest.py), for in one they would be what is left when all others are done.
 set -e
 bin=.venv/bin
 web_log=$(mktemp)
 web_pid=
-trap 'rm -f "$web_log"; [ -z "$web_pid" ] || kill "$web_pid" 2>/dev/null || true' EXIT
+build_pid=
+trap 'rm -f "$web_log"; for pid in $web_pid $build_pid; do kill "$pid" 2>/dev/null || true; done' EXIT
 trap 'exit 130' INT TERM
 say() { printf '\n── %s\n' "$1"; }
 
-say "web: the apps, which the browser's tests need"
-(cd web && npm run --silent build && touch dist/ready)
+say "web: the apps, which the browser's tests need (beside what follows)"
+(cd web && npm run --silent build && touch dist/ready) &
+build_pid=$!
+# None of these reads the built apps.
 say "web: format, lint, types, unused code, generated protocol, unit tests (beside what follows)"
 (cd web && npm run --silent check && npm run --silent test) >"$web_log" 2>&1 &
 web_pid=$!
 
 say "format, lint, types, floors"
 deploy/check.sh
+# The browser's tests would be of old apps after a build that failed; its own words are above.
+wait "$build_pid"
+build_pid=
 say "policy: table of decisions"
 $bin/countersign policy test
 say "the loop: every statement and branch by its own tests"
