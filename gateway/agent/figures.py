@@ -16,6 +16,7 @@ from gateway.agent.copy import Copy
 from gateway.agent.entries import entries_of
 from gateway.agent.excerpts import cited
 from gateway.agent.exclusions import exclusion_in, kept_rows
+from gateway.agent.figure_columns import alike_terms, chosen_among, counts_amounts, is_identifier
 from gateway.agent.levels import LEVELS, leveled
 from gateway.agent.limits import LIMITS
 from gateway.agent.monthly import is_of_several_years, month_terms
@@ -44,13 +45,18 @@ _NEUTRAL: Final = frozenset(
 )
 _SERVED: Final = frozenset(VOCABULARY.served_nouns)
 _SERVING: Final = frozenset(VOCABULARY.serving_verbs)
-_IDENTIFIERS: Final = frozenset(VOCABULARY.identifiers)
 _MOST_SHOWN: Final = LIMITS.addends_shown
-_BULLET: Final = re.compile(r" *[-*+•] ")
+_BULLET: Final = re.compile(r" *(?:[-*+•]|\[[ xX✓]\]) ")
 _LIST: Final = "list"
 _ARTICLES: Final = frozenset(VOCABULARY.plural_articles)
 _ITEM: Final = re.compile(r" *[^\s:,;]+(?: [^\s:,;]+){0,2}(?<![.!?]) *")
 """An item of a list without bullets."""
+
+_IN_ALL: Final = frozenset({"total", "altogether"})
+"""Words behind "how many" that ask for nothing else."""
+
+_SUMMED: Final = frozenset(("up", "together", *VOCABULARY.figure_references, *VOCABULARY.figure_nouns))
+"""Words behind "add" by which it asks for a sum. "Add soap to it" asks for none."""
 
 _ENDED_EARLY: Final = "…["
 _SPOKEN: Final = re.compile(r"[^ \t\r\n\f\v\u00a0]*[^\W_][^ \t\r\n\f\v\u00a0]*")
@@ -111,6 +117,8 @@ def _figures_said(wish: str) -> list[Figure]:
         if word in _FIGURE_OF
         and not (word == "most" and bare[at + 1 : at + 2] in (["recent"], ["recently"]))
         and not (word == "many" and _asks_for_whom(bare, at))
+        and not (word in _IN_ALL and "many" in bare[:at])
+        and not (word == "add" and _SUMMED.isdisjoint(bare[at + 1 :]))
     ]
 
 
@@ -162,10 +170,18 @@ def _work_out(wish: str, source: ResultSource) -> _Counted | _Chosen | None:
         if figure is Figure.COUNT:
             return _Counted(len(rows), "entry", rows)
         wish, table = exclusion.rest, replace(listed, rows=rows)
+    if figure is Figure.COUNT and table is not None and _counts_amounts(wish, table, source.name):
+        figure = Figure.SUM
     if figure is Figure.COUNT:
         return _count(wish, source, table)
     chosen = None if table is None else _choose(wish, source, table, figure)
     return chosen if chosen is not None and chosen.numbers else None
+
+
+def _counts_amounts(wish: str, table: Table, name: str) -> bool:
+    words = [word.bare for word in words_of(wish)]
+    noun = words[_place_of_count(words) + 1 :][:1]
+    return noun != [] and noun[0] not in _NOUN_OF and counts_amounts(noun[0], table, amount_columns(table, name), name)
 
 
 def ends_early(text: str) -> bool:
@@ -185,9 +201,12 @@ def _choose(wish: str, source: ResultSource, table: Table, figure: Figure) -> _C
     named = [at for at in numeric if columns.get(at, set()) & terms] or [
         at for at in numeric if columns.get(at, set()) & {stem(word.bare) for word in words_of(wish)}
     ]
-    usual = [at for at in numeric if not _is_identifier(table, at)]
+    alike = frozenset[str]() if named else alike_terms({stem(word.bare) for word in words_of(wish)})
+    if any(columns.get(at, set()) & alike for at in numeric):
+        named, terms = [at for at in numeric if columns.get(at, set()) & alike], terms - alike
+    usual = [at for at in numeric if not is_identifier(table, at)]
     # "Which week had the highest cash?": weeks are what is chosen among, also where they have numbers.
-    among = _chosen_among(wish) if len(named) > 1 else frozenset[str]()
+    among = chosen_among(wish) if len(named) > 1 else frozenset[str]()
     picked = [at for at in named if not columns.get(at, set()) & among] or usual
     if len(picked) != 1:
         return None
@@ -201,12 +220,6 @@ def _choose(wish: str, source: ResultSource, table: Table, figure: Figure) -> _C
         return None
     name = table.columns[column] if table.columns and len(numeric_columns(table)) > 1 else ""
     return _Chosen(figure, filled, read[0], read[1], name, table.totals)
-
-
-def _chosen_among(wish: str) -> frozenset[str]:
-    """The thing that "which" or "what" at the beginning asks for."""
-    said = [word.bare for word in words_of(wish)]
-    return frozenset(terms_in(said[1])) if said[0] in ("which", "what") and len(said) > 1 else frozenset()
 
 
 def _filtered(table: Table, terms: set[str], column: int | None) -> Sequence[TableRow] | None:
@@ -232,10 +245,6 @@ def _terms_of(wish: str, source: ResultSource) -> set[str]:
     about = [word.bare for word in words_of(wish) if not is_thing(wish[word.start : word.end])]
     named = set(terms_in(source.name))
     return {term for word in about for term in terms_in(word) if len(term) > 1 and term not in _NEUTRAL | named}
-
-
-def _is_identifier(table: Table, column: int) -> bool:
-    return bool(table.columns) and not _IDENTIFIERS.isdisjoint(word.bare for word in words_of(table.columns[column]))
 
 
 # ── counting ──

@@ -13,7 +13,7 @@ from gateway.agent.affairs import is_one_question, question_in
 from gateway.agent.asked import is_for_another
 from gateway.agent.lane import ProposedCall
 from gateway.agent.messages import Message, Tool, ToolMessage
-from gateway.agent.ranking import terms_in
+from gateway.agent.ranking import stem, terms_in
 from gateway.agent.reading import reader_among
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.words import words_of
@@ -32,6 +32,9 @@ _UNTELLING: Final = frozenset(
     )
 )
 """Words that tell nothing of what a question is about."""
+
+_OPEN: Final = frozenset(stem(word) for word in VOCABULARY.still_words)
+"""What boxes of a list say without the word: "how many are open?"."""
 
 _THERE: Final = frozenset({"there"})
 """What points at what was read where nothing else does."""
@@ -60,6 +63,5 @@ def read_again(wish: str, messages: Sequence[Message], turn_id: str, tools: Sequ
         return None
     told = {term for word in bare if word not in _UNTELLING for term in terms_in(word)}
     is_about_it = bool(told) or not _THERE.isdisjoint(bare)
-    return (
-        ProposedCall(reader[0], last.call["arguments"]) if is_about_it and told <= set(terms_in(last.result["content"])) else None
-    )
+    said = _OPEN.union(terms_in(last.result["content"]))
+    return ProposedCall(reader[0], last.call["arguments"]) if is_about_it and told <= said else None

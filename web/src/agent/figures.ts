@@ -4,6 +4,7 @@ import { copy } from "./copy.ts";
 import { entriesOf } from "./entries.ts";
 import { cited } from "./excerpts.ts";
 import { type Exclusion, exclusionIn, keptRows } from "./exclusions.ts";
+import { alikeTerms, asksForWhom, chosenAmong, countsAmounts, isIdentifier } from "./figure-columns.ts";
 import { LEVELS, leveled, tellsAll } from "./levels.ts";
 import { isOfSeveralYears, monthTerms } from "./monthly.ts";
 import { linesOf } from "./passages.ts";
@@ -49,8 +50,15 @@ interface Counted {
   readonly rows: readonly TableRow[];
 }
 
-const SERVED: ReadonlySet<string> = new Set(vocabulary.servedNouns);
-const SERVING: ReadonlySet<string> = new Set(vocabulary.servingVerbs);
+/** Words behind "how many" that ask for nothing else. */
+const IN_ALL: ReadonlySet<string> = new Set(["total", "altogether"]);
+/** Words behind "add" by which it asks for a sum. "Add soap to it" asks for none. */
+const SUMMED: ReadonlySet<string> = new Set([
+  "up",
+  "together",
+  ...vocabulary.figureReferences,
+  ...vocabulary.figureNouns,
+]);
 const FIGURE_OF = byWord<Figure>(vocabulary.figures);
 const NOUN_OF = byWord<Noun>(vocabulary.countedNouns);
 const NEUTRAL: Terms = new Set(
@@ -62,9 +70,8 @@ const NEUTRAL: Terms = new Set(
     ...NOUN_OF.keys(),
   ].map(stem),
 );
-const IDENTIFIERS: Terms = new Set(vocabulary.identifiers);
 const MOST_SHOWN = limits.addendsShown;
-const BULLET = /^ *[-*+•] /;
+const BULLET = /^ *(?:[-*+•]|\[[ xX✓]\]) /;
 const LIST = "list";
 const ARTICLES: Terms = new Set(vocabulary.pluralArticles);
 /** A word of a text. A dash or a bullet by itself is none. */
@@ -91,18 +98,10 @@ function figuresSaid(wish: string): Figure[] {
   return words.flatMap((word, at) => {
     const isNewest = word === "most" && ["recent", "recently"].includes(words[at + 1] ?? "");
     const isTold = word === "many" && asksForWhom(words.slice(at + 1));
-    return isNewest || isTold ? [] : (FIGURE_OF.get(word) ?? []);
+    const isAdded = word === "add" && !words.slice(at + 1).some((each) => SUMMED.has(each));
+    const isInAll = IN_ALL.has(word) && words.slice(0, at).includes("many");
+    return isNewest || isTold || isAdded || isInAll ? [] : (FIGURE_OF.get(word) ?? []);
   });
-}
-
-/**
- * Whether it is asked for how many something is meant, which the text says and no count of its lines: "how many people is the lasagne
- * for", "how many does it serve". `rest` is what stands after "many".
- */
-function asksForWhom(rest: readonly string[]): boolean {
-  const isEnd = (at: number) => at === rest.length - 1 || rest[at + 1] === "in";
-  const isMeant = rest.some((word, at) => SERVING.has(word) || (word === "for" && isEnd(at)));
-  return isMeant && SERVED.has(rest[0] as string);
 }
 
 /** The number that a wish asks for, with what it was made of and where that stands; null where that is in doubt. */
@@ -166,22 +165,33 @@ function workOutKept(exclusion: Exclusion, source: ResultSource, figure: Figure)
   return workOutOf(exclusion.rest, source, figure, { ...table, rows });
 }
 
-function workOutOf(wish: string, source: ResultSource, figure: Figure, table: Table | null): Chosen | Counted | null {
+function workOutOf(wish: string, source: ResultSource, asked: Figure, table: Table | null): Chosen | Counted | null {
+  const figure = asked === "count" && sumsAmounts(wish, table, source.name) ? "sum" : asked;
   if (figure === "count") return count(wish, source, table);
   const chosen = table === null ? null : choose(wish, source, table, figure);
   return chosen === null || chosen.numbers.length === 0 ? null : chosen;
+}
+
+function sumsAmounts(wish: string, table: Table | null, name: string): boolean {
+  const words = wordsOf(wish).map(({ bare }) => bare);
+  const noun = words[placeOfCount(words) + 1] ?? "";
+  return table !== null && !NOUN_OF.has(noun) && countsAmounts(noun, table, amountColumns(table, name), name);
 }
 
 // ── what the question is about ──
 
 /** The rows and the column that a question names, or the only ones there are. Null where it names what is not there. */
 function choose(wish: string, source: ResultSource, table: Table, figure: Chosen["figure"]): Chosen | null {
-  const terms = termsOf(wish, source);
+  const about = termsOf(wish, source);
   const said = new Set(wordsOf(wish).map(({ bare }) => stem(bare)));
   const names = table.columns.map((name) => termsIn(name));
   const numeric = amountColumns(table, source.name);
-  const meant = numeric.filter((at) => names[at]?.some((term) => terms.has(term)));
-  const named = meant.length > 0 ? meant : numeric.filter((at) => names[at]?.some((term) => said.has(term)));
+  const called = (by: Terms) => numeric.filter((at) => names[at]?.some((term) => by.has(term)));
+  const own = called(about).length > 0 ? called(about) : called(said);
+  const alike = called(alikeTerms(said));
+  const isAlike = own.length === 0 && alike.length > 0;
+  const named = isAlike ? alike : own;
+  const terms = isAlike ? new Set([...about].filter((term) => !alikeTerms(said).has(term))) : about;
   // "Which week had the highest cash?": weeks are what is chosen among, also where they have numbers.
   const among = named.length > 1 ? chosenAmong(wish) : [];
   const picked = named.filter((at) => names[at]?.some((term) => among.includes(term)) !== true);
@@ -214,22 +224,12 @@ function filtered(
   return isOfSeveralYears(wanted, cells) ? undefined : found;
 }
 
-/** The thing that "which" or "what" at the beginning asks for. */
-function chosenAmong(wish: string): string[] {
-  const said = wordsOf(wish).map(({ bare }) => bare);
-  return ["which", "what"].includes(said[0] as string) ? said.slice(1, 2).flatMap(termsIn) : [];
-}
-
 /** What a question says beside the figure, the file and the usual words. */
 function termsOf(wish: string, source: ResultSource): Terms {
   const about = wordsOf(wish).filter(({ start, end }) => !isThing(wish.slice(start, end)));
   const named = new Set(termsIn(source.name));
   const terms = about.flatMap(({ bare }) => termsIn(bare));
   return new Set(terms.filter((term) => term.length > 1 && !NEUTRAL.has(term) && !named.has(term)));
-}
-
-function isIdentifier({ columns }: Table, column: number): boolean {
-  return wordsOf(columns[column] ?? "").some(({ bare }) => IDENTIFIERS.has(bare));
 }
 
 // ── counting ──

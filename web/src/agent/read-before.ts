@@ -4,7 +4,7 @@ import { isOneQuestion, questionIn } from "./affairs.ts";
 import { isForAnother } from "./asked.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { Message } from "./messages.ts";
-import { termsIn } from "./ranking.ts";
+import { stem, termsIn } from "./ranking.ts";
 import { readerAmong } from "./reading.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
@@ -26,6 +26,8 @@ const UNTELLING: ReadonlySet<string> = new Set([
   ...vocabulary.fillers,
   ...Object.values(vocabulary.figures).flat(),
 ]);
+/** What boxes of a list say without the word: "how many are open?". */
+const OPEN = vocabulary.stillWords.map(stem);
 /** What points at what was read where nothing else does. */
 const THERE = "there";
 const ANY: ReadonlySet<string> = new Set(["a", "an"]);
@@ -55,7 +57,7 @@ export function readAgain(
   if (last.result.outcome !== "ok" || !isPlain || isOther || words.some(({ bare }) => TODAY.has(bare))) return null;
   const told = words.flatMap(({ bare }) => (UNTELLING.has(bare) ? [] : termsIn(bare)));
   const isAboutIt = told.length > 0 || words.some(({ bare }) => bare === THERE);
-  const said = new Set(termsIn(last.result.content));
+  const said = new Set([...OPEN, ...termsIn(last.result.content)]);
   const { name, arguments: given } = last.call;
   return isAboutIt && told.every((term) => said.has(term)) ? { name, arguments: given } : null;
 }
