@@ -18,6 +18,7 @@ from gateway.agent.excerpts import cited, excerpt_of
 from gateway.agent.exclusions import exclusion_in
 from gateway.agent.figures import ResultSource, asks_for_figure
 from gateway.agent.passages import lines_of
+from gateway.agent.pertinent import is_other_label
 from gateway.agent.ranking import stem, terms_in
 from gateway.agent.tables import Table
 from gateway.agent.vocabulary import VOCABULARY
@@ -124,6 +125,8 @@ def _field_asked(words: Sequence[str], asked: Sequence[str], source: ResultSourc
     if best[0] == 0 or len(places) > 1 or best[1] * 2 < len([term for term in asked if term not in terms_in(source.name)]):
         return None
     field = fields[places[0]]
+    if is_other_label(asked, field.name):
+        return None
     return f"{': '.join((*_label_of(field, asked), field.name, field.value))} {cited(source.name, [field.line])}"
 
 

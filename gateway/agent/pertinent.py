@@ -7,7 +7,7 @@ it, or where a number is asked for and none is told, there is none, though a sma
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -34,6 +34,10 @@ _ALIKE: Final = [frozenset(map(stem, group)) for group in VOCABULARY.same_column
 _NUMBERS: Final = frozenset((*VOCABULARY.number_words, *VOCABULARY.negations))
 _MEASURES: Final = frozenset({"much", "many", "old"})
 _NUMBERED: Final = frozenset({"number", "phone", "telephone"})
+_LABELLED: Final = frozenset(map(stem, VOCABULARY.labelled_attributes))
+_OTHER_LABELS: Final = frozenset(map(stem, VOCABULARY.other_labels))
+_LABEL: Final = re.compile(r"([^:]*):")
+_ENTRY: Final = re.compile(r"[ \t]*(?:[-*+•]|[0-9]{1,3}[.)]) ")
 _JOINED: Final = frozenset({"and", "or", "than"})
 _HEADING: Final = re.compile(r"#|subject:", re.IGNORECASE | re.ASCII)
 _DIGITS: Final = re.compile("[0-9]+")
@@ -51,6 +55,8 @@ def is_beside_question(answer: str, question: str, source: ResultSource) -> bool
     held = {term for term in asked if any(stands_in(term, line) for line in lines)}
     known = {term for term in asked if any(term in group for group in _ALIKE)}
     if 2 * len(held | known) < len(asked) or _lacks_number(answer, question):
+        return True
+    if _is_labelled_otherwise(answer, question, lines_of(source.text)):
         return True
     return _mixes_rows(held, question, source) or _stands_apart(answer, question, held, lines, source)
 
@@ -72,6 +78,21 @@ def _lacks_number(answer: str, question: str) -> bool:
     return is_asked and not is_denied and _DIGITS.search(answer) is None
 
 
+def is_other_label(asked: Iterable[str], label: str) -> bool:
+    """Whether a label says that its value is none of those that a question asks for: the date of a bill is not its deadline, and
+    the number of an invoice nobody's phone number."""
+    wanted, terms = _LABELLED.intersection(asked), set(terms_in(label))
+    return bool(wanted) and wanted.isdisjoint(terms) and not _OTHER_LABELS.isdisjoint(terms)
+
+
+def _is_labelled_otherwise(answer: str, question: str, lines: Sequence[str]) -> bool:
+    """Whether the numbers of an answer stand only behind labels of other things than what is asked for."""
+    told = {term for term in terms_in(answer) if _DIGITS.search(term)} - set(terms_in(question))
+    labels = [_LABEL.match(line) for line in lines if told and told.issubset(terms_in(line))]
+    asked = terms_in(question)
+    return bool(labels) and all(label is not None and is_other_label(asked, label[1]) for label in labels)
+
+
 def _mixes_rows(held: set[str], question: str, source: ResultSource) -> bool:
     """Whether a question puts together what stands in different rows of a table: what the price of somebody's is that is another
     one's."""
@@ -86,10 +107,13 @@ def _mixes_rows(held: set[str], question: str, source: ResultSource) -> bool:
 
 
 def _stands_apart(answer: str, question: str, held: set[str], lines: Sequence[set[str]], source: ResultSource) -> bool:
-    """Whether what an answer adds stands in other lines than what is asked about, and not beside them."""
+    """Whether what an answer adds stands in other lines than what is asked about, and not beside them. Of a list, each entry is
+    by itself."""
     written = lines_of(source.text)
     headed = [at == 0 or _HEADING.match(line) is not None for at, line in enumerate(written)]
     about = [at for at, line in enumerate(lines) if not headed[at] and any(stands_in(term, line) for term in held)]
     added = {term for term in terms_in(answer) if term not in _LIGHT} - set(terms_in(question))
     said = [at for at, line in enumerate(lines) if not added.isdisjoint(line)]
-    return bool(about) and bool(said) and all(abs(one - two) > _NEAR for one in about for two in said)
+    entries = {at for at, line in enumerate(written) if _ENTRY.match(line) is not None}
+    is_apart = all(abs(one - two) > (0 if one in entries and two in entries else _NEAR) for one in about for two in said)
+    return bool(about) and bool(said) and is_apart

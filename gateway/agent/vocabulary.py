@@ -191,6 +191,10 @@ class LoopVocabulary:
     ending_links: _Words
     file_endings: _Words
     homely_nouns: _Words
+    owned_heads: _Words
+    relatives: _Words
+    labelled_attributes: _Words
+    other_labels: _Words
     picture_kinds: _Words
     picture_endings: _Words
     looking_verbs: _Words

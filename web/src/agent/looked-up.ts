@@ -4,6 +4,7 @@ import { cited, excerptOf } from "./excerpts.ts";
 import { exclusionIn } from "./exclusions.ts";
 import { asksForFigure, type ResultSource } from "./figures.ts";
 import { linesOf } from "./passages.ts";
+import { isOtherLabel } from "./pertinent.ts";
 import { stem, termsIn } from "./ranking.ts";
 import type { Table } from "./tables.ts";
 import { vocabulary } from "./vocabulary.ts";
@@ -118,6 +119,7 @@ function fieldAsked(words: Terms, asked: Terms, { name, text }: ResultSource): s
   const ofFile = termsIn(name);
   if (best === undefined || best.own === 0 || (next?.own === best.own && next.all === best.all)) return null;
   if (best.all * 2 < asked.filter((term) => !ofFile.includes(term)).length) return null;
+  if (isOtherLabel(asked, best.field.name)) return null;
   const { within, beside, value, line } = best.field;
   // What else it is told by: the name of its record, or of what it belongs to.
   const label = [...within, ...beside].filter((each) => hits(asked, each).length > 0).slice(0, 1);

@@ -36,6 +36,9 @@ const ALIKE: ReadonlySet<string> = new Set(vocabulary.sameColumns.flat().map(ste
 const NUMBERS: ReadonlySet<string> = new Set([...Object.keys(vocabulary.numberWords), ...vocabulary.negations]);
 const MEASURES: ReadonlySet<string> = new Set(["much", "many", "old"]);
 const NUMBERED: ReadonlySet<string> = new Set(["number", "phone", "telephone"]);
+const LABELLED: ReadonlySet<string> = new Set(vocabulary.labelledAttributes.map(stem));
+const OTHER_LABELS: ReadonlySet<string> = new Set(vocabulary.otherLabels.map(stem));
+const ENTRY = /^[ \t]*(?:[-*+•]|[0-9]{1,3}[.)]) /;
 const JOINED: ReadonlySet<string> = new Set(["and", "or", "than"]);
 /** Lines between what a question speaks of and what answers it. */
 const NEAR = 2;
@@ -49,6 +52,7 @@ export function isBesideQuestion(answer: string, question: string, source: Resul
   const held = asked.filter((term) => lines.some((line) => standsIn(term, line)));
   const known = asked.filter((term) => held.includes(term) || ALIKE.has(term));
   if (2 * known.length < asked.length || lacksNumber(answer, question)) return true;
+  if (isLabelledOtherwise(answer, question, linesOf(source.text))) return true;
   return mixesRows(held, question, source) || standsApart(answer, question, held, lines, source);
 }
 
@@ -68,6 +72,26 @@ function lacksNumber(answer: string, question: string): boolean {
   return isAsked && !isDenied && !/[0-9]/.test(answer);
 }
 
+/**
+ * Whether a label says that its value is none of those that a question asks for: the date of a bill is not its deadline, and the
+ * number of an invoice nobody's phone number.
+ */
+export function isOtherLabel(asked: readonly string[], label: string): boolean {
+  const wanted = asked.filter((term) => LABELLED.has(term));
+  const terms = termsIn(label);
+  return (
+    wanted.length > 0 && !terms.some((term) => wanted.includes(term)) && terms.some((term) => OTHER_LABELS.has(term))
+  );
+}
+
+/** Whether the numbers of an answer stand only behind labels of other things than what is asked for. */
+function isLabelledOtherwise(answer: string, question: string, lines: readonly string[]): boolean {
+  const asked = termsIn(question);
+  const told = termsIn(answer).filter((term) => /[0-9]/.test(term) && !asked.includes(term));
+  const bearing = told.length === 0 ? [] : lines.filter((line) => told.every((term) => termsIn(line).includes(term)));
+  return bearing.length > 0 && bearing.every((line) => isOtherLabel(asked, /^([^:]*):/.exec(line)?.[1] ?? ""));
+}
+
 /** Whether a question puts together what stands in different rows of a table: what the price of somebody's is that is another one's. */
 function mixesRows(held: readonly string[], question: string, { name, text }: ResultSource): boolean {
   const table = tableOf(text, name);
@@ -79,7 +103,7 @@ function mixesRows(held: readonly string[], question: string, { name, text }: Re
   return told.length > 0 && !rows.some((row) => told.every((term) => row.has(term)));
 }
 
-/** Whether what an answer adds stands in other lines than what is asked about, and not beside them. */
+/** Whether what an answer adds stands in other lines than what is asked about, and not beside them. Of a list, each entry is by itself. */
 function standsApart(
   answer: string,
   question: string,
@@ -94,6 +118,9 @@ function standsApart(
   const known = new Set([...termsIn(question), ...LIGHT]);
   const added = termsIn(answer).filter((term) => !known.has(term));
   const said = places.filter(({ line }) => added.some((term) => line.has(term)));
-  const isFar = about.every((one) => said.every((two) => Math.abs(one.at - two.at) > NEAR));
+  const isEntry = (at: number) => ENTRY.test(written[at] as string);
+  const isFar = about.every((one) =>
+    said.every((two) => Math.abs(one.at - two.at) > (isEntry(one.at) && isEntry(two.at) ? 0 : NEAR)),
+  );
   return about.length > 0 && said.length > 0 && isFar;
 }

@@ -190,6 +190,10 @@ interface Vocabulary {
   readonly endingLinks: Words;
   readonly fileEndings: Words;
   readonly homelyNouns: Words;
+  readonly ownedHeads: Words;
+  readonly relatives: Words;
+  readonly labelledAttributes: Words;
+  readonly otherLabels: Words;
   readonly pictureKinds: Words;
   readonly pictureEndings: Words;
   readonly lookingVerbs: Words;
