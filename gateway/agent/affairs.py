@@ -27,7 +27,7 @@ _PARTS: Final = re.compile(r"(?<!\b[A-Z][a-z])(?<!\b[0-9])(?<!\b[0-9]{2})[.!?:][
 """Where another sentence begins. "Dr." ends none, nor does "2." before what is the second."""
 
 _PAUSED: Final = re.compile(r"(?:(?<!\b[0-9])(?<!\b[0-9]{2})\.|[,:!?)])[\"'`)]*\Z")
-_POSSESSIVE: Final = re.compile(r"[A-Z][A-Za-z-]*['’]s")
+_POSSESSIVE: Final = re.compile(rf"(?:[A-Z][A-Za-z-]*|{any_of(VOCABULARY.relatives)})['’]s")
 _ENDING: Final = re.compile(r"['’]s\Z")
 
 _NUMBERED: Final = re.compile(r"(?!(?:19|20)[0-9]{2}(?![0-9]))[0-9]{3,}[?!.,]?\Z")
@@ -322,9 +322,10 @@ def _code_in(question: str, words: Sequence[Word]) -> str:
 def _is_of_world(question: str, own: Sequence[Word]) -> bool:
     """Whether there is one of it in the world: the moon, the largest of all, or what has a name of its own."""
     is_named = bool(own) and question[own[-1].start].isupper()
-    # "The plant market" is one of many, "the market" is not.
-    is_homely = len(own) > 1 and own[-1].bare in _HOMELY
-    return is_named or any(word.bare in _WORLD for word in (own[:-1] if is_homely else own))
+    head = own[-1].bare if len(own) > 1 else ""
+    # "The plant market" is one of many, "the market" is not; "the weather station" is somebody's.
+    told = () if head in VOCABULARY.owned_heads else own[:-1] if head in _HOMELY else own
+    return is_named or any(word.bare in _WORLD for word in told)
 
 
 def _goes_on_in_world(question: str, words: Sequence[Word], end: int) -> bool:

@@ -30,6 +30,9 @@ _CHARGED: Final = re.compile(
 )
 """Somebody's undertaking as well, of two words at least: "who leads project alpha"."""
 
+_AGED: Final = re.compile(r"\Ahow old (?:is|are) ([A-Z][a-z]{2,})[?!.]*\Z", re.ASCII)
+"""Somebody by one name, as one calls those whom one knows: "how old is Mira?"."""
+
 _SWITCHES: Final = [word for pair in VOCABULARY.switch_words.items() for word in pair]
 _SWITCHED: Final = re.compile(
     rf"\A(?:is|are) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){{0,2}}) "
@@ -70,12 +73,15 @@ def record_query(wish: str) -> str:
 
 def _thing_in(wish: str) -> tuple[str, str]:
     """The name by which a question tells a thing that is somebody's, and the thing, which is empty where it asks who has charge
-    of it or whether it is on; both empty for any other wish."""
+    of it, whether it is on, or how old somebody is; both empty for any other wish."""
     question = question_in(wish)
     words = words_of(question)
     found = _NAMED.search(question)
     if not is_one_question(words) or not _OF_WORLD.isdisjoint(word.bare for word in words):
         return "", ""
+    aged = _AGED.search(question)
+    if aged is not None and aged[1].lower() not in _WORLD_NAMES:
+        return aged[1], ""
     planned, charged = _PLANNED.search(question), _CHARGED.search(question) or _SWITCHED.search(question)
     noun, name = planned.groups() if planned else ("", charged[1] if charged else "")
     if name[:1].islower() and (_NO_NAMES | _WORLD_NAMES).isdisjoint(name.lower().split()):

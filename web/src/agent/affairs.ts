@@ -18,7 +18,7 @@ const LEAD = new RegExp(
 /** Where another sentence begins. "Dr." ends none, nor does "2." before what is the second. */
 const PARTS = /(?<!\b[A-Z][a-z])(?<!\b[0-9]{1,2})[.!?:]["')]*[ \t]|[!?:] |[;\n]/;
 const PAUSED = /(?:(?<!\b[0-9]{1,2})\.|[,:!?)])["'`)]*$/;
-const POSSESSIVE = /^([A-Z][A-Za-z-]*)['’]s/;
+const POSSESSIVE = new RegExp(`^([A-Z][A-Za-z-]*|${anyOf(vocabulary.relatives)})['’]s`);
 const ENDING = /['’]s$/;
 
 const CUES: ReadonlySet<string> = new Set(vocabulary.cues);
@@ -307,9 +307,9 @@ function codeIn(question: string, words: readonly Word[]): string {
 /** Whether there is one of it in the world: the moon, the largest of all, or what has a name of its own. */
 function isOfWorld(question: string, own: readonly Word[]): boolean {
   const last = own.at(-1);
-  if (last === undefined) return false;
-  if (isCapital(question, last)) return true;
-  // "The plant market" is one of many, "the market" is not.
+  if (last === undefined || isCapital(question, last)) return last !== undefined;
+  // "The plant market" is one of many, "the market" is not; "the weather station" is somebody's.
+  if (own.length > 1 && vocabulary.ownedHeads.includes(last.bare)) return false;
   const isHomely = own.length > 1 && HOMELY.has(last.bare);
   return own.slice(0, isHomely ? -1 : undefined).some(({ bare }) => WORLD.has(bare));
 }

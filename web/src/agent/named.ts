@@ -23,6 +23,8 @@ const CHARGED = new RegExp(
   `^who (?:${anyOf(vocabulary.chargeVerbs)}) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){1,2})[?!.]*$`,
   "i",
 );
+/** Somebody by one name, as one calls those whom one knows: "how old is Mira?". */
+const AGED = /^how old (?:is|are) ([A-Z][a-z]{2,})[?!.]*$/;
 const MARKS: ReadonlySet<string> = new Set([...vocabulary.yesMarks, ...vocabulary.noMarks]);
 const SWITCHES = Object.entries(vocabulary.switchWords).flat();
 /** What somebody can switch: "is dark mode on?". */
@@ -57,13 +59,15 @@ const FIGURES = new RegExp(`[0-9]|\\b(?:${anyOf(DAYS)})\\b`, "i");
 
 /**
  * The name by which a question tells a thing that is somebody's, "Kessler", and the thing, which is empty where it asks who has charge
- * of it or whether it is on; null for any other wish.
+ * of it, whether it is on, or how old somebody is; null for any other wish.
  */
 function thingIn(wish: string): { readonly name: string; readonly noun: string } | null {
   const question = questionIn(wish);
   const words = wordsOf(question);
   const found = NAMED.exec(question);
   if (!isOneQuestion(words) || words.some(({ bare }) => OF_WORLD.has(bare))) return null;
+  const aged = AGED.exec(question)?.[1] ?? "";
+  if (aged !== "" && !WORLD_NAMES.has(aged.toLowerCase())) return { name: aged, noun: "" };
   const [, attribute = "", planned = ""] = PLANNED.exec(question) ?? [
     "",
     "",
