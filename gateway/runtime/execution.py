@@ -27,7 +27,7 @@ from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversation import Conversation
 from gateway.runtime.elicitations import CallElicitations, Elicitations
 from gateway.runtime.exposures import Exposures
-from gateway.runtime.ports import Clock, ErasureRecordsReader, Ledger, PolicyVerdict, Redactor, Toolbox, ToolContext
+from gateway.runtime.ports import ASKED_BY, Clock, ErasureRecordsReader, Ledger, PolicyVerdict, Redactor, Toolbox, ToolContext
 from gateway.runtime.progress import Progress, SaidLines
 from gateway.runtime.releases import Releases
 from gateway.runtime.tasks import Tasks
@@ -141,6 +141,7 @@ class Execution:
     async def find_obstacle(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> Refuse | None:
         """Between rows 11 and 12: what cannot work as things are now is not asked about. Why it cannot are the tool's words, and
         leave as those of a call that ran."""
+        ASKED_BY.set(checked.request.principal.id)
         try:
             await self._toolbox.preview(checked.spec, checked.request.parsed_arguments)
         except ToolFailed as error:

@@ -15,7 +15,7 @@ from gateway.core.errors import Misconfigured, ToolFailed
 from gateway.core.model import CallFacts, ToolOutput, ToolSpec
 from gateway.core.preview import Preview
 from gateway.core.vocabulary import Reason
-from gateway.runtime.ports import ArgumentFault, ToolContext
+from gateway.runtime.ports import ASKED_BY, ArgumentFault, ToolContext
 
 MAX_FAILURE_TEXT = 2_000
 """Characters of a tool's own failure message."""
@@ -155,6 +155,8 @@ class ToolCatalog:
         source = self._find_source(spec)
         if spec.unavailable is not None:
             raise ToolFailed(spec.unavailable, spec.unavailable_because)
+        # The task is the call's own.
+        ASKED_BY.set(context.principal.id)
         try:
             return await source.call(spec, arguments, context)
         except asyncio.CancelledError:

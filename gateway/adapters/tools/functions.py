@@ -13,14 +13,14 @@ from gateway.adapters.tools.schemas import read_signature
 from gateway.adapters.tools.threads import WorkerThreads
 from gateway.core.canonical import Json
 from gateway.core.preview import Preview
-from gateway.runtime.ports import ToolContext
+from gateway.runtime.ports import ASKED_BY, ToolContext
 
 MAX_THREADS = 32
 """Blocking functions at once; as many as `asyncio.to_thread` would allow on a large machine."""
 
 
 PREVIEWS: Final = "previews"
-"""Whose threads previews have: nobody's own, and they too leave room for calls."""
+"""Whose threads previews have that nobody asked for: they too leave room for calls."""
 
 
 def tool_threads() -> WorkerThreads:
@@ -51,6 +51,8 @@ def read_function(tool: AnyTool, source: str, threads: WorkerThreads) -> ToolEnt
 
     async def preview(arguments: Mapping[str, Json]) -> Preview | None:
         previewer = tool.preview
-        return None if previewer is None else await threads.submit(lambda: previewer(arguments), PREVIEWS)
+        if previewer is None:
+            return None
+        return await threads.submit(lambda: previewer(arguments), f"{PREVIEWS} of {ASKED_BY.get()}")
 
     return ToolEntry(tool.describe(signature, source), run, tool.facts, signature.find_faults, preview)

@@ -12,6 +12,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
+from gateway.runtime.ports import ASKED_BY
+
 _Value = TypeVar("_Value")
 
 _Job = Callable[[], Callable[[], None]]
@@ -43,7 +45,8 @@ class WorkerThreads:
 
     def submit(self, work: Callable[[], _Value], owner: str | None = None) -> asyncio.Future[_Value]:
         """Run `work` in a thread, in the caller's context variables; the future belongs to the running loop. `owner`: whose job
-        it is, where one person's are to leave room for others'."""
+        it is, since one person's are to leave room for others'; that of the person whose call this is, where nothing is said."""
+        owner = owner or ASKED_BY.get()
         loop = asyncio.get_running_loop()
         future: asyncio.Future[_Value] = loop.create_future()
         context = contextvars.copy_context()

@@ -95,9 +95,10 @@ from gateway.runtime.ports.redacting import Redactor
 from gateway.runtime.ports.sign_ins import PreparedSignIn, SignInHost, SignInReply
 from gateway.runtime.ports.sources import OnOffer, SecretSealer, SecretShelf, SourceHost, SourcePhase, SourceState
 from gateway.runtime.ports.system import Clock, Entropy
-from gateway.runtime.ports.tools import ArgumentFault, Elicit, Toolbox, ToolContext
+from gateway.runtime.ports.tools import ASKED_BY, ArgumentFault, Elicit, Toolbox, ToolContext
 
 __all__ = [
+    "ASKED_BY",
     "AmendedCase",
     "ApprovalRecords",
     "ArgumentFault",

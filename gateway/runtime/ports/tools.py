@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from gateway.core.canonical import Json
 from gateway.core.elicitation import ElicitationAnswer, ElicitationRefusal
@@ -59,6 +60,11 @@ class ToolContext:
     elicit: Elicit = elicit_nothing
     """Ask the person who owns the session, on the console; for the event loop's thread. Cancelling it withdraws the question."""
     place: PlaceInLine = field(default_factory=PlaceInLine)
+
+
+ASKED_BY: Final[ContextVar[str | None]] = ContextVar("ASKED_BY", default=None)
+"""Whose call this task runs, or looks at before it is asked about: the id of a person. Of what is shared by all, one person's
+calls leave a part to others'."""
 
 
 class Toolbox(Protocol):

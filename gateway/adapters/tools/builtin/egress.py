@@ -34,8 +34,9 @@ PUBLIC_PORTS: Final = frozenset({80, 443})
 MAX_URL = 2_048
 """Characters; RFC 9110 section 4.1 asks for 8000 to be supported, this is what browsers long agreed on."""
 
-_LOOKUPS = 4
-"""Lookups at once. A name server that never answers holds one for as long as the system's resolver waits."""
+_LOOKUPS = 16
+"""Lookups at once, of which one person's calls have half. A name server that never answers holds one for as long as the system's
+resolver waits."""
 
 _ENDS_IN_NUMBER: Final = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.?", re.IGNORECASE)
 """Hosts that the URL standard takes for IPv4 addresses, however they are spelt (its `ends in a number` check)."""

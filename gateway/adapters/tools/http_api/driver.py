@@ -43,7 +43,7 @@ class HttpApiDriver:
         self._resources = resources
         self._egress = egress
         self._writer = RequestWriter(settings.base, settings.headers, slashes_in_paths=settings.slashes_in_paths)
-        self._threads = WorkerThreads("openapi", 1)
+        self._threads = WorkerThreads("openapi", 2)
         self._catalogue: Catalogue | None = None
         self._offers: dict[str, ToolOffer] = {}
         self._clients: dict[bool, ApiClient] = {}
