@@ -34,12 +34,11 @@ export interface FolderEntry {
 /** As many as a person looks through before typing on. */
 export const MOST_SUGGESTED = 12;
 
-const MOST_LOOKED_THROUGH = 8;
 /** A shorter beginning of a name says too little to look for it further down. */
 export const LEAST_LOOKED_FOR = 2;
 
 /** A name that holds what cannot be seen, or a line end, is not put into a person's words. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}"]/u;
+export const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}"]/u;
 
 export function wantedAt(text: string, caret: number): Wanted | null {
   const before = text.slice(0, caret);
@@ -125,26 +124,6 @@ export function suggestPaths(
       tool: null,
     };
   });
-}
-
-/** The folders in a folder that are looked through for a name which is not in it: as many as are read in a moment. */
-export function foldersBelow({ folder }: Extract<Wanted, { kind: "path" }>, entries: readonly FolderEntry[]): string[] {
-  const shown = entries.filter(({ name, isFolder }) => isFolder && !UNSEEN.test(name) && !name.startsWith("."));
-  return shown.slice(0, MOST_LOOKED_THROUGH).map(({ name }) => (folder === "." ? name : `${folder}/${name}`));
-}
-
-/** What is under such a name in one of those folders, each with the folder that it is in. */
-export function suggestPathsBelow(
-  wanted: Extract<Wanted, { kind: "path" }>,
-  folders: readonly (readonly [string, readonly FolderEntry[]])[],
-): Suggestion[] {
-  const found = folders.flatMap(([folder, entries]) =>
-    suggestPaths({ ...wanted, folder }, entries).map((each) => ({
-      ...each,
-      label: `${folder.split("/").at(-1)}/${each.label}`,
-    })),
-  );
-  return found.slice(0, MOST_SUGGESTED);
 }
 
 function bestOf<T>(all: readonly T[], start: string, nameOf: (each: T) => string): readonly T[] {

@@ -43,8 +43,8 @@ export class LastEnding {
   /** A conversation out of what is stored, with how its last turn ended. */
   restore(log: Conversation, last: StoredMessage | undefined): Conversation {
     const kept = this.#read();
-    if (kept === null || last === undefined || kept.turnId !== last.turnId) return log;
-    const { stopped, before, after } = kept;
+    if (last === undefined || kept.turnId !== last.turnId) return log;
+    const [stopped, before, after] = [kept.stopped === true, String(kept.before), String(kept.after)];
     const entries = [...log.entries];
     const answer = entries.at(-1);
     if (answer?.kind === "assistant") {
@@ -60,21 +60,15 @@ export class LastEnding {
     if (this.#kept.read(this.#name) !== text) this.#kept.write(this.#name, text);
   }
 
-  #read(): Ending | null {
+  /** Anything may stand in a browser's storage. */
+  #read(): Record<string, unknown> {
     try {
       const stored: unknown = JSON.parse(this.#kept.read(this.#name));
-      return isEnding(stored) ? stored : null;
+      return isObject(stored) ? stored : {};
     } catch {
-      return null;
+      return {};
     }
   }
-}
-
-/** Anything may stand in a browser's storage. */
-function isEnding(stored: unknown): stored is Ending {
-  if (!isObject(stored)) return false;
-  const { turnId, stopped, before, after } = stored;
-  return [turnId, before, after].every((text) => typeof text === "string") && typeof stopped === "boolean";
 }
 
 /** The text of a notice that begins with these words; empty for anything else. */

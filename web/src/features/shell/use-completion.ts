@@ -3,13 +3,11 @@ import { t } from "../../language/t.ts";
 import type { ModelInfo } from "../../protocol/generated.ts";
 import { useAnnounce } from "../../ui/LiveRegion.tsx";
 import {
-  foldersBelow,
   LEAST_LOOKED_FOR,
   type Suggestion,
   suggestCommand,
   suggestModels,
   suggestPaths,
-  suggestPathsBelow,
   suggestTools,
   type Wanted,
   wantedAt,
@@ -92,6 +90,7 @@ async function suggest(
   const here = suggestPaths(wanted, entries);
   if (here.length > 0 || wanted.start.length < LEAST_LOOKED_FOR) return here;
   // Whoever knows the name of a file need not know the folder that it is in.
+  const { foldersBelow, suggestPathsBelow } = await import("./completion-below.ts");
   const below = foldersBelow(wanted, entries).map(async (folder) => [folder, await lookups.folder(folder)] as const);
   return suggestPathsBelow(wanted, await Promise.all(below));
 }

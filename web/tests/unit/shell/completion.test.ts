@@ -1,13 +1,12 @@
 import { describe, expect, test } from "vitest";
 import {
-  foldersBelow,
   MOST_SUGGESTED,
   suggestModels,
   suggestPaths,
-  suggestPathsBelow,
   suggestTools,
   wantedAt,
 } from "../../../src/features/shell/completion.ts";
+import { foldersBelow, suggestPathsBelow } from "../../../src/features/shell/completion-below.ts";
 import { smallModel, tools } from "../agent/scripted.ts";
 
 const at = (text: string) => wantedAt(text, text.length);

@@ -87,16 +87,13 @@ test("how the last turn ended outlasts a reload, and nothing of it stands by a l
   }
 });
 
-test.each(["", "no JSON", "[]", '{"turnId":"trn_1","stopped":true,"before":"","after":7}'])(
-  "what a browser has kept is no ending of a turn: %j",
-  (text) => {
-    const kept = keptTexts();
-    kept.write("ending:cnv_1", text);
-    const messages = [stored("user", "hello", "trn_1"), stored("assistant", "Hi.", "trn_1")];
-    const view = restore(messages, [], null);
-    expect(new LastEnding("cnv_1", kept).restore(view, messages.at(-1))).toBe(view);
-  },
-);
+test.each(["", "no JSON", "[]", '{"turnId":7}'])("what a browser has kept is no ending of a turn: %j", (text) => {
+  const kept = keptTexts();
+  kept.write("ending:cnv_1", text);
+  const messages = [stored("user", "hello", "trn_1"), stored("assistant", "Hi.", "trn_1")];
+  const view = restore(messages, [], null);
+  expect(new LastEnding("cnv_1", kept).restore(view, messages.at(-1))).toBe(view);
+});
 
 function keptTexts(): KeptTexts {
   const texts = new Map<string, string>();
