@@ -14,7 +14,9 @@ from sqlalchemy import inspect, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.adapters.storage import tables as t
-from gateway.adapters.storage.sqlite import DATABASE, LOCK, dispose, open_for_checking
+from gateway.adapters.storage.keys import SECRET
+from gateway.adapters.storage.mark import MARK
+from gateway.adapters.storage.sqlite import DATABASE, LOCK, WAL, dispose, open_for_checking
 from gateway.core.errors import LedgerUnavailable
 from gateway.core.ledger import (
     AgentSessionEnded,
@@ -43,6 +45,10 @@ person at the terminal."""
 
 RECORDS_OF_A_START: Final = 32
 """More than that was no start, and is not looked through."""
+
+
+OWN_FILES: Final = frozenset({DATABASE, LOCK, MARK, WAL, SECRET})
+"""Files that a start writes, each of which may be one that may not be written while the folder may."""
 
 
 def make_directory(directory: Path) -> tuple[Path, ...]:
@@ -79,8 +85,10 @@ def undone_by_failure(made: tuple[Path, ...]) -> Generator[None]:
 
 
 def unwritable(error: OSError) -> LedgerUnavailable:
-    """The error for what the system says about the folder."""
-    return LedgerUnavailable(f"the state directory cannot be written: {error.strerror}")
+    """The error for what the system says about the folder, or about one file in it, which is named."""
+    file = "" if error.filename is None else Path(os.fsdecode(error.filename)).name
+    named = f"`{file}` in the state directory" if file in OWN_FILES else "the state directory"
+    return LedgerUnavailable(f"{named} cannot be written: {error.strerror}")
 
 
 def _is_unused(folder: Path) -> bool:

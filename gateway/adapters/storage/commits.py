@@ -24,7 +24,7 @@ from gateway.adapters.storage.projections import changes
 from gateway.adapters.storage.projections.audit import ADD_CHECKPOINT, ADD_LEAF, KEEP_FRONTIER
 from gateway.adapters.storage.projections.calls import GROUP_ORDER
 from gateway.adapters.storage.projections.turns import definitions_of, keep_definition
-from gateway.adapters.storage.sqlite import is_busy, is_full, write_at_once
+from gateway.adapters.storage.sqlite import DATABASE, is_busy, is_full, is_read_only, write_at_once
 from gateway.adapters.storage.statements import LEAF, ROWS_AT_ONCE, Change, CompiledStatements, Statement
 from gateway.core.audit import SALT_SIZE, seal
 from gateway.core.checkpoint import SigningKey
@@ -182,8 +182,12 @@ class Committer:
         _log.error("the ledger could not be written: %s", cause)
         if is_busy(cause):
             return LedgerBusy("another process has locked the database; nothing was recorded, try again")
+        if is_full(cause):
+            return LedgerUnavailable("it cannot be recorded: the disk is full; it goes on as soon as there is room")
+        if is_read_only(cause):
+            return LedgerUnavailable(f"it cannot be recorded: `{DATABASE}` or its file system is read-only")
         if isinstance(cause, self._driver.Error):
-            return LedgerUnavailable("the ledger cannot be written now")
+            return LedgerUnavailable("it cannot be recorded now; the gateway's own log says why")
         return LedgerUnavailable("this entry cannot be written down")
 
 

@@ -16,8 +16,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
+from gateway.adapters.storage.beginning import unwritable
 from gateway.adapters.storage.sqlite import LOCK
-from gateway.core.errors import LedgerLocked, LedgerSuperseded, LedgerUnavailable
+from gateway.core.errors import LedgerLocked, LedgerSuperseded
 
 FileId = tuple[int, int]
 
@@ -82,7 +83,7 @@ def hold_state(folder: Path) -> Generator[HeldState]:
             try:
                 handle = os.open(path, flags | os.O_CLOEXEC, 0o600)
             except OSError as error:
-                raise LedgerUnavailable(f"the state directory cannot be written: {error.strerror}") from None
+                raise unwritable(error) from None
             held.callback(os.close, handle)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

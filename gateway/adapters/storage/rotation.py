@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError
 
+from gateway.adapters.storage.beginning import unwritable
 from gateway.adapters.storage.checks import check_state, checking
 from gateway.adapters.storage.commits import Committer, prepare
 from gateway.adapters.storage.identity import begin_epoch, identify
@@ -28,7 +29,7 @@ from gateway.adapters.storage.migration import migrate
 from gateway.adapters.storage.readable import explain, require_readable
 from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_writing
 from gateway.core.checkpoint import KEY_SIZE, SigningKey, VerificationKey
-from gateway.core.errors import GatewayError, LedgerUnavailable, Misconfigured
+from gateway.core.errors import GatewayError, Misconfigured
 from gateway.core.key_rotation import rotate
 from gateway.core.ledger import AuditKeyRotated
 
@@ -77,5 +78,5 @@ def rotate_key(folder: Path, at: int) -> Rotated:
     except DBAPIError as error:
         raise explain(error) from None
     except OSError as error:
-        raise LedgerUnavailable(f"the state directory cannot be written: {error.strerror}") from None
+        raise unwritable(error) from None
     return Rotated(before.verification_key, after.verification_key, frontier.size)

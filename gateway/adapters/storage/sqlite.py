@@ -34,6 +34,7 @@ OLDEST_SAFE_SQLITE: Final = (3, 51, 3)
 """The first release without the WAL-reset bug (2026-03-13)."""
 
 SQLITE_BUSY: Final = 5
+SQLITE_READONLY: Final = 8
 SQLITE_CORRUPT: Final = 11
 SQLITE_FULL: Final = 13
 SQLITE_NOTADB: Final = 26
@@ -338,6 +339,11 @@ def is_busy(error: Exception) -> bool:
 def is_full(error: Exception) -> bool:
     """Whether a statement of the driver found no room on the disk."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF == SQLITE_FULL
+
+
+def is_read_only(error: Exception) -> bool:
+    """Whether a statement of the driver found a file that may not be written."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == SQLITE_READONLY
 
 
 def is_damaged(error: BaseException) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from gateway.adapters.storage.beginning import make_directory
+from gateway.adapters.storage.beginning import make_directory, unwritable
 from gateway.adapters.storage.store import open_store
 from gateway.core import ledger as steps
 from gateway.core.errors import LedgerUnavailable
@@ -69,3 +70,24 @@ def test_a_file_in_its_place_is_told(tmp_path: Path) -> None:
     with pytest.raises(LedgerUnavailable, match=r"`state` is a file"):
         make_directory(tmp_path / "state")
     assert (tmp_path / "state").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("ledger.db", "`ledger.db` in the state directory"),
+        ("audit.key", "`audit.key` in the state directory"),
+        ("state", "the state directory"),
+        (None, "the state directory"),
+    ],
+)
+def test_a_file_that_may_not_be_written_is_named_and_not_taken_for_the_folder(name: str | None, named: str) -> None:
+    error = OSError(errno.EACCES, "Permission denied", None if name is None else f"/somewhere/{name}")
+    assert unwritable(error).message == f"{named} cannot be written: Permission denied"
+
+
+async def test_a_lock_that_is_no_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "ledger.db.lock").mkdir()
+    with pytest.raises(LedgerUnavailable, match=r"^`ledger\.db\.lock` in the state directory cannot be written: "):
+        async with open_store(tmp_path, origin=ORIGIN):
+            pass

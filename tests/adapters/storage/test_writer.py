@@ -51,6 +51,11 @@ class Disk:
         for connection in self._connections:
             connection.execute("PRAGMA max_page_count = 1000000")
 
+    def protect(self) -> None:
+        """No writing from now on, as on a file system that became read-only."""
+        for connection in self._connections:
+            connection.execute("PRAGMA query_only = ON")
+
     def hear(self, listener: Callable[[str], None]) -> None:
         """Have `listener` told of each statement, in the writer's thread, as it begins."""
         for connection in self._connections:
@@ -97,6 +102,9 @@ async def test_a_full_disk_refuses_writes_and_takes_them_again_when_there_is_spa
     async with asyncio.timeout(60):
         outcomes = await asyncio.gather(*(kept.ledger.append(entry) for entry in large), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [LedgerUnavailable] * 3
+    assert {str(outcome) for outcome in outcomes} == {
+        "it cannot be recorded: the disk is full; it goes on as soon as there is room"
+    }
     assert await kept.records.audit_size() == size
     assert await kept.records.messages("cnv_1") == ()
     disk.empty()
@@ -105,6 +113,12 @@ async def test_a_full_disk_refuses_writes_and_takes_them_again_when_there_is_spa
     assert [place for (place,) in places] == [size, size + 1, size + 2]
     with open_stored_log(tmp_path / "state") as stored:
         assert examine(stored).sound
+
+
+async def test_a_database_that_became_read_only_is_said_to_be(kept: Store, disk: Disk) -> None:
+    disk.protect()
+    with pytest.raises(LedgerUnavailable, match=r"^it cannot be recorded: `ledger\.db` or its file system is read-only$"):
+        await kept.ledger.append(History().message(0, "short"))
 
 
 async def test_a_small_entry_still_fits_beside_one_that_does_not(kept: Store, disk: Disk) -> None:
