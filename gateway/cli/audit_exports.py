@@ -37,6 +37,11 @@ LAST_MS: Final = 1 << 52
 AT_ONCE: Final = 1_000
 """Calls that are read in one step."""
 
+_UNCHECKED: Final = (
+    "Nothing in them was compared with what the log's checkpoints sign: `countersign audit verify` checks the log,"
+    " `countersign audit receipt CALL` proves one call."
+)
+
 _FILTERS: Final[Mapping[str, tuple[str, str]]] = {
     "since": ("TIME", "Calls that began at this time or later: RFC 3339, such as 2026-01-31T09:00:00Z."),
     "until": ("TIME", "Calls that began before this time."),
@@ -88,7 +93,7 @@ def export(file: Path, form: str, state: Path | None, **wanted: str | None) -> N
 
     With another --format, FILE has a line or row for each call, newest first: of all calls, or of those that the filters find.
     They are the filters of the console's audit page; a time of six hours or more is taken in whole hours. None has arguments,
-    results or texts of a conversation.
+    results or texts of a conversation. They are as they stand in the history of calls, and are not checked.
 
     Exit status: 0 when it is written, 1 when the whole log is written and is not sound, 2 when it is not written.
     """
@@ -127,6 +132,7 @@ def _write_calls(folder: Path, file: Path, form: CallFormat, wanted: Mapping[str
         with open_output(file) as output:
             written = asyncio.run(_Export(history, chosen, form, named, output).write())
     click.echo(f"{written:,} calls exported", err=True)
+    click.echo(_UNCHECKED, err=True)
 
 
 async def _require_recorded(
