@@ -7,7 +7,6 @@ import { ApprovalDock } from "./ApprovalDock.tsx";
 import { Composer } from "./Composer.tsx";
 import { ConversationSidebar } from "./ConversationSidebar.tsx";
 import styles from "./ConversationView.module.css";
-import { GrantsDialog } from "./GrantsDialog.tsx";
 import { Header } from "./Header.tsx";
 import { ModelLine } from "./ModelLine.tsx";
 import { OfferNotifications } from "./OfferNotifications.tsx";
@@ -24,6 +23,7 @@ const Log = lazy(loadLog);
 const BranchComparison = lazy(async () => ({
   default: (await import("./compare/BranchComparison.tsx")).BranchComparison,
 }));
+const GrantsDialog = lazy(async () => ({ default: (await import("./GrantsDialog.tsx")).GrantsDialog }));
 const SettingsDialog = lazy(async () => ({ default: (await import("./SettingsDialog.tsx")).SettingsDialog }));
 
 export interface ConversationViewProps {
@@ -119,12 +119,11 @@ export function ConversationView({ workspace, state, session }: ConversationView
           />
         </Suspense>
       )}
-      <GrantsDialog
-        workspace={workspace}
-        grants={state.grants}
-        open={grantsOpen}
-        onClose={() => setGrantsOpen(false)}
-      />
+      {grantsOpen && (
+        <Suspense>
+          <GrantsDialog workspace={workspace} grants={state.grants} onClose={() => setGrantsOpen(false)} />
+        </Suspense>
+      )}
     </div>
   );
 }

@@ -15,17 +15,16 @@ import type { Workspace } from "./workspace.ts";
 interface GrantsProps {
   readonly workspace: Workspace;
   readonly grants: readonly Grant[] | null;
-  readonly open: boolean;
   readonly onClose: () => void;
 }
 
 /** The grants of this session that are in force. They can be revoked here, and not changed. */
-export function GrantsDialog({ workspace, grants, open, onClose }: GrantsProps) {
+export function GrantsDialog({ workspace, grants, onClose }: GrantsProps) {
   useEffect(() => {
-    if (open) void workspace.grants.load();
-  }, [workspace, open]);
+    void workspace.grants.load();
+  }, [workspace]);
   return (
-    <Dialog open={open} title={t`Grants`} cancelLabel={t`Close`} onClose={onClose}>
+    <Dialog open title={t`Grants`} cancelLabel={t`Close`} onClose={onClose}>
       {grants === null && <Spinner label={t`Loading`} />}
       {grants?.length === 0 && (
         <EmptyState title={t`No grant is in force`}>
