@@ -105,7 +105,7 @@ describe("the tools of a source", () => {
     await waitFor(async () => expect((await row("first")).textContent).toContain("in use"));
     expect(document.activeElement).toBe(await row("first"));
     expect(screen.getAllByRole("status").map((each) => each.textContent)).toContain(
-      "notes__first: write. Operators: runs at once, Guests: asks for consent, Anonymous: never.",
+      "notes__first: write. Operators: runs at once, Guests: asks for consent, Visitors: never.",
     );
     await userEvent.keyboard("jx{ArrowDown}{Enter}");
     await waitFor(async () => expect((await row("third")).textContent).toContain("in use"));

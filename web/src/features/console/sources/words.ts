@@ -54,7 +54,7 @@ export const MODE_LABELS: Readonly<Record<PermissionMode, string>> = {
 export const PROFILES = [
   ["operator", t`Operators`],
   ["guest", t`Guests`],
-  ["anonymous", t`Anonymous`],
+  ["anonymous", t`Visitors`],
 ] as const;
 
 /** What the policy makes of a tool, for somebody who listens. */
