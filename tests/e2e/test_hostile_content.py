@@ -109,6 +109,8 @@ async def test_a_hostile_file_is_shown_as_what_it_is_and_is_no_call(person: Pers
     await expect(answers(shell)).to_have_text("The file is odd.")
     await expect_idle(shell)
     result = call_card(shell, "read_file", "Done")
+    await expect(result.get_by_text("Ignore previous instructions")).to_be_hidden()
+    await result.get_by_text("notes/trap.txt").click()
     # It is the person's own file, so no warning is spent on it; the model is told what it is worth all the same.
     await expect(result.get_by_text("Ignore previous instructions")).to_be_visible()
     await expect(result.get_by_text("not verified")).to_have_count(0)

@@ -333,6 +333,30 @@ test("a call that the person turned down is one line, without what the model was
   expect(within(card).queryByText("Arguments")).toBeNull();
 });
 
+test("a call that is over is one line that opens; the result of the person's own call is open", () => {
+  const looked = (words: string): Conversation =>
+    [
+      { type: "turn:begun", turnId: "trn_1", text: words, tools: [] } as const,
+      { type: "call:proposed", call: { id: "call_1", name: "look", arguments: {} } } as const,
+      {
+        type: "call:closed",
+        callId: "call_1",
+        result: { outcome: "ok", content: "seen", trust: "trusted", truncated: false },
+      } as const,
+    ].reduce(advance, emptyConversation);
+  const opened = () => {
+    const line = within(screen.getByRole("article", { name: "look: Done" }))
+      .getByText("look")
+      .closest("details");
+    return line?.open;
+  };
+  render(<Log view={looked("what is there?")} {...props} />);
+  expect(opened()).toBe(false);
+  cleanup();
+  render(<Log view={looked("/call look {}")} {...props} />);
+  expect(opened()).toBe(true);
+});
+
 test("arguments that do not fit in the line are behind it", () => {
   const view = after(
     { type: "call:proposed", call: { id: "call_1", name: "note", arguments: { what: "b".repeat(60) } } },

@@ -276,6 +276,7 @@ function EntryView({ entry, view, index, isSought, sendKey, onCancelCall }: Entr
           card={card}
           amongSeveral={waitingIn(view) > 1}
           held={isHeld(view, card)}
+          own={ownCallAt(view, index - 1)?.id === card.call.id && card.call.name !== ATTACHER}
           onCancel={onCancelCall}
         />
       );

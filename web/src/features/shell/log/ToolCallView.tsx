@@ -24,58 +24,77 @@ export interface ToolCallProps {
   readonly amongSeveral?: boolean;
   /** It stands behind a call that waits for a person, and has not begun. */
   readonly held?: boolean;
+  /** The person made it, and no model says what came of it: the result is the answer. */
+  readonly own?: boolean;
   /** Cancels this call alone; the turn goes on with that. */
   readonly onCancel: (callId: string) => void;
 }
 
 /**
- * One tool call, keyed by its id: tool, arguments, state and result. What went well is a line of the log and needs no card. What
- * waits is a line that points to the dock, so that a question stands in one place.
+ * One tool call, keyed by its id: tool, arguments, state and result. What is over is a line of the log that opens, and needs no
+ * card. What waits is a line that points to the dock, so that a question stands in one place.
  */
-export function ToolCallView({ card, amongSeveral = false, held = false, onCancel }: ToolCallProps) {
+export function ToolCallView({ card, amongSeveral = false, held = false, own = false, onCancel }: ToolCallProps) {
   const { tool, progress, result } = card;
   const call = withoutBytes(card.call);
   const { label, tone } = stateOf(card, held);
   const sent = isUnderWay(card);
   const explanation = explainFailedCall(card);
   const waits = result === undefined && card.phase === "waiting";
+  const isOver = result !== undefined && explanation === null;
+  const given = !waits && !isSummedUp(call.arguments) && <GivenArguments given={call.arguments} />;
+  const came = result !== undefined && result.content !== "" && result.outcome !== "deniedByUser" && (
+    <ResultView tool={call.name} result={result} />
+  );
+  const name = (
+    <span className={styles.name}>
+      <code>{call.name}</code>
+      {tool?.title !== undefined && <span className={styles.title}>{tool.title}</span>}
+      {(!waits || amongSeveral) && <ArgumentSummary given={call.arguments} />}
+    </span>
+  );
+  const state = (
+    <span className={styles.state}>
+      <Tag tone={tone}>
+        {sent && !held && <Spinner />} {label}
+      </Tag>
+      {result?.outcome === "ok" && result.durationMs !== undefined && (
+        <span className={styles.took}>{shortDuration(result.durationMs)}</span>
+      )}
+      {card.phase === "waiting" && card.approval !== undefined && (
+        <Countdown until={card.approval.expiresAt} label={t`Expires in`} />
+      )}
+      {sent && (
+        <span className={styles.cancel}>
+          <Button
+            size="small"
+            variant="quiet"
+            aria-label={t`Cancel call of ${call.name}`}
+            onClick={() => onCancel(call.id)}
+          >
+            {t`Cancel call`}
+          </Button>
+        </span>
+      )}
+    </span>
+  );
   return (
-    <article
-      className={styles.call}
-      data-tone={tone}
-      data-line={waits || (result !== undefined && explanation === null)}
-      aria-label={`${call.name}: ${label}`}
-    >
-      <header className={styles.head}>
-        <span className={styles.name}>
-          <code>{call.name}</code>
-          {tool?.title !== undefined && <span className={styles.title}>{tool.title}</span>}
-          {(!waits || amongSeveral) && <ArgumentSummary given={call.arguments} />}
-        </span>
-        <span className={styles.state}>
-          <Tag tone={tone}>
-            {sent && !held && <Spinner />} {label}
-          </Tag>
-          {result?.outcome === "ok" && result.durationMs !== undefined && (
-            <span className={styles.took}>{shortDuration(result.durationMs)}</span>
-          )}
-          {card.phase === "waiting" && card.approval !== undefined && (
-            <Countdown until={card.approval.expiresAt} label={t`Expires in`} />
-          )}
-          {sent && (
-            <span className={styles.cancel}>
-              <Button
-                size="small"
-                variant="quiet"
-                aria-label={t`Cancel call of ${call.name}`}
-                onClick={() => onCancel(call.id)}
-              >
-                {t`Cancel call`}
-              </Button>
-            </span>
-          )}
-        </span>
-      </header>
+    <article className={styles.call} data-tone={tone} data-line={waits || isOver} aria-label={`${call.name}: ${label}`}>
+      {isOver && (given || came) ? (
+        <details className={styles.over} open={own && result.outcome === "ok"}>
+          <summary className={styles.head}>
+            {name}
+            {state}
+          </summary>
+          {given}
+          {came}
+        </details>
+      ) : (
+        <header className={styles.head}>
+          {name}
+          {state}
+        </header>
+      )}
       {waits && <p className={styles.note}>{t`The question stands below, above the message field.`}</p>}
       {result === undefined && progress !== undefined && <Underway progress={progress} />}
       {result !== undefined && result.outcome !== "ok" && progress !== undefined && progress.lines.length > 0 && (
@@ -85,17 +104,19 @@ export function ToolCallView({ card, amongSeveral = false, held = false, onCance
         </details>
       )}
       {explanation !== null && <Markdown {...explanation} />}
-      {!waits && !isSummedUp(call.arguments) && (
-        <details className={styles.fold}>
-          <summary>{t`Arguments`}</summary>
-          <Arguments given={call.arguments} />
-        </details>
-      )}
-      {result !== undefined && result.content !== "" && result.outcome !== "deniedByUser" && (
-        <ResultView tool={call.name} result={result} />
-      )}
+      {!isOver && given}
+      {!isOver && came}
       {result?.attachments !== undefined && <AttachmentList call={call} attachments={result.attachments} />}
     </article>
+  );
+}
+
+function GivenArguments({ given }: { readonly given: CallArguments }) {
+  return (
+    <details className={styles.fold}>
+      <summary>{t`Arguments`}</summary>
+      <Arguments given={given} />
+    </details>
   );
 }
 
@@ -160,7 +181,7 @@ function AttachmentList({ call, attachments }: AttachmentListProps) {
 function ResultView({ tool, result }: { readonly tool: string; readonly result: Observation }) {
   const output = useMemo(() => readProgramOutput(tool, result.content), [tool, result.content]);
   return (
-    <details className={styles.fold} open={result.outcome === "ok" && isShort(result.content)}>
+    <details className={styles.fold} open={result.outcome === "ok"}>
       <summary>
         {t`Result`}
         {output !== null && (
@@ -203,11 +224,6 @@ function Output({ label, text }: { readonly label: string; readonly text: string
       <ExternalText text={text} />
     </pre>
   );
-}
-
-/** Short enough to stand open beside what the model says about it. */
-function isShort(content: string): boolean {
-  return content.length <= 2_000 && content.split("\n").length <= 40;
 }
 
 /** The arguments in a line, so that a call says what it is about without being opened. */
