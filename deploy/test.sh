@@ -4,6 +4,8 @@
 # Made for two cores: the web's build and checks run beside Python's. The tests that wait for a browser or a model are in two of
 # three workers (tests/conftest.py), for in one they would be what is left when all others are done.
 set -e
+# Three workers and every gateway that they start read the same sources: what one of them compiled serves the others.
+unset PYTHONDONTWRITEBYTECODE
 bin=.venv/bin
 web_log=$(mktemp)
 web_pid=
