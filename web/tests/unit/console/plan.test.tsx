@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { createHash } from "node:crypto";
-import { act, cleanup, screen, waitFor } from "@testing-library/react";
+import { act, cleanup, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { canonicalText } from "../../../src/features/console/approvals/challenge.ts";
@@ -162,7 +162,8 @@ test("the list of approvals has a plan as one thing", async () => {
 test("what waits is listed at home in the order in which it runs", async () => {
   gateway.questions = [step(3), step(1), step(2)];
   openConsole(gateway, "/");
-  await screen.findByRole("link", { name: "Do thing 1" });
-  const named = screen.getAllByRole("link", { name: /^Do thing/u }).map(({ textContent }) => textContent);
-  expect(named).toEqual(["Do thing 1", "Do thing 2", "Do thing 3"]);
+  await screen.findByText("Do thing 3");
+  const card = within(screen.getByRole("region", { name: "Approvals" }));
+  const named = card.getAllByRole("paragraph").map(({ textContent }) => textContent);
+  expect(named.slice(0, 3)).toEqual(["Do thing 1", "then Do thing 2", "then Do thing 3"]);
 });
