@@ -8,11 +8,13 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 from websockets.exceptions import InvalidStatus
 
 from gateway.server.listener import REQUESTS_AHEAD
 from tests.harness.person import Person
+from tests.harness.processes import running_below
 from tests.harness.socket import RpcError
 from tests.hostile.raw_socket import connect
 from tests.scenarios.conftest import Scene, make_gateway
@@ -41,6 +43,14 @@ async def ended(scene: Scene) -> int:
     assert "Traceback" not in scene.gateway.output, scene.gateway.output
     assert not (scene.gateway.state / "control.sock").exists()
     return code
+
+
+async def redaction_process_of(pid: int) -> int:
+    """The process that looks through a long result for a gateway, as soon as there is one."""
+    async with asyncio.timeout(PATIENCE):
+        while not (found := running_below(pid, "adapters.system.redaction")):
+            await asyncio.sleep(0.02)
+        return found[0].pid
 
 
 async def refusal(answer: asyncio.Future[object]) -> tuple[int, str]:
@@ -125,6 +135,21 @@ async def test_what_still_runs_when_the_time_is_over_is_cancelled_and_unknown(tm
         turn.snapshot = rebound["openTurn"]["snapshot"]
         unknown = await turn.invoke("linger", {}, "runs")
         assert (unknown["outcome"], unknown["reason"], unknown["replayed"]) == ("executionError", "outcomeUnknown", True)
+
+
+async def test_a_gateway_that_stops_does_not_wait_for_a_long_result_to_be_looked_through(tmp_path: Path) -> None:
+    modules = '["tests.harness.effect_tools", "tests.harness.long_tools"]'
+    async with stage(tmp_path, COUNTERSIGN_DRAIN_SECONDS="0.1", COUNTERSIGN_TOOLS_MODULES=modules) as scene:
+        turn = await scene.begin()
+        runs = await turn.start("drone", {"megabytes": 40}, "runs")
+        looking = await redaction_process_of(scene.gateway.pid)
+
+        scene.gateway.send(signal.SIGTERM)
+
+        assert await ended(scene) == 0
+        with pytest.raises(ConnectionError):
+            await runs
+        assert not psutil.pid_exists(looking)
 
 
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT], ids=lambda each: each.name)
