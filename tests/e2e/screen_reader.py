@@ -39,7 +39,7 @@ _LISTEN = """() => {
 
 _STATES = {"checked": {"true": "checked"}, "expanded": {True: "open", False: "closed"}, "disabled": {True: "not available"}}
 
-_WANDERING = ((re.compile(r"\b\d{1,2}:\d\d(:\d\d)?( [AP]M)?\b"), "12:34"), (re.compile(r"\b\d+ ms\b"), "7 ms"))
+_WANDERING = ((re.compile(r"\b\d{1,2}:\d\d(:\d\d)?( [AP]M)?\b"), "12:34"), (re.compile(r"\b\d+(?:\.\d+)? m?s\b"), "7 ms"))
 
 
 @dataclass
