@@ -197,6 +197,20 @@ def test_case_312_what_is_longer_than_all_that_is_kept_is_cut_before_it_is_looke
     assert int(cut[1]) + len(kept.text) - len(cut[0].encode()) == len(text)
 
 
+@pytest.mark.parametrize("before_the_cut", [4, 10, 19])
+def test_case_312_half_a_credential_is_not_kept_where_much_before_it_was_taken_out(before_the_cut: int) -> None:
+    lines = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n" * 4_000
+    key = f"-----BEGIN PRIVATE KEY-----\n{lines}-----END PRIVATE KEY-----\n"
+    filling = MAX_KEPT + 65_536 - len(key) - before_the_cut
+    kept = let_out(
+        ToolOutput(f"{key}{'x ' * (filling // 2)}{' ' * (filling % 2)}{AWS} {'y ' * 100}"), cap=1024, room=MAX_KEPT
+    ).kept
+    assert kept is not None
+    # With the key taken out, what was before the cut is less than what is kept.
+    assert len(kept.text) < MAX_KEPT - 65_536
+    assert b"AKIA" not in kept.text
+
+
 def test_case_312_json_that_is_longer_than_all_that_is_kept_is_refused_in_words() -> None:
     structured: Json = {"log": ["line\n" + AWS] * (MAX_KEPT // 26)}
     result = present(ToolOutput(orjson.dumps(structured).decode(), structured))
