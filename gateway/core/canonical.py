@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Never, TypeAlias, cast
 
 import jcs_admit
@@ -280,3 +280,25 @@ def _has_unreadable_number(value: Json) -> bool:
             return any(_has_unreadable_number(item) for item in cast("dict[str, Json]", value).values())
         case _:
             return False
+
+
+def exceeds(value: Json, limit: int, *, string: int, members: Callable[[Mapping[Json, Json]], int]) -> bool:
+    """Whether a JSON value comes to more than `limit`: a string to its characters and `string` more, an object to `members` of
+    it, an array to its length. It looks no further than it has to."""
+    left, waiting = limit, [value]
+    while waiting and left >= 0:
+        each = waiting.pop()
+        match each:
+            case str():
+                left -= len(each) + string
+            case list() | tuple():
+                items = cast("Sequence[Json]", each)
+                waiting.extend(items)
+                left -= len(items)
+            case dict():
+                named = cast("Mapping[Json, Json]", each)
+                waiting.extend(named.values())
+                left -= members(named)
+            case _:
+                continue
+    return left < 0

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
 
-from gateway.core.canonical import MAX_DEPTH, Json, canonical_bytes
+from gateway.core.canonical import MAX_DEPTH, Json, canonical_bytes, exceeds
 from gateway.core.context_secrets import CONTEXTS, EMPTY_HEADER, member_kind
 from gateway.core.credential_columns import find_columns
 from gateway.core.credential_names import NAMES_OF_VALUES, kinds_in_pairs, paired_kind
@@ -93,23 +93,7 @@ def redact_json(value: Json, classes: Collection[str]) -> RedactedJson:
 
 def weighs_more(value: Json, characters: int) -> bool:
     """Whether redacting a JSON value takes longer than a text of so many characters does. It looks no further than it has to."""
-    left, waiting = characters, [value]
-    while waiting and left >= 0:
-        each = waiting.pop()
-        match each:
-            case str():
-                left -= len(each) + _WEIGHT_OF_STRING
-            case list() | tuple():
-                items = cast("Sequence[Json]", each)
-                waiting.extend(items)
-                left -= len(items)
-            case dict():
-                members = cast("Mapping[Json, Json]", each)
-                waiting.extend(members.values())
-                left -= len(members) * _WEIGHT_OF_STRING
-            case _:
-                continue
-    return left < 0
+    return exceeds(value, characters, string=_WEIGHT_OF_STRING, members=lambda them: len(them) * _WEIGHT_OF_STRING)
 
 
 def cap_text(text: str, limit: int, beyond: int = 0) -> tuple[str, int]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final, cast
+from typing import Final
 
 import orjson
 from pydantic import ConfigDict, TypeAdapter, with_config
 from pydantic.alias_generators import to_camel
 
 from gateway.core.attachments import AttachmentReference, KeptAttachment, keep_attachments
-from gateway.core.canonical import Json, canonical_bytes, canonical_text, digest_of_bytes
+from gateway.core.canonical import Json, canonical_bytes, canonical_text, digest_of_bytes, exceeds
 from gateway.core.model import ToolOutput, ToolSpec
 from gateway.core.pages import first_page_note, page_ends, page_size, with_note
 from gateway.core.redaction import RedactedJson, RedactedText, cap_json, cap_text, redact_json, redact_text
@@ -317,24 +317,9 @@ def _first_page(output: RedactedOutput, cap: int, keep: Callable[[int], str | No
 
 
 def _is_longer(value: Json, limit: int) -> bool:
-    """Whether the JSON text of a value certainly has more than `limit` characters. It looks no further than it has to."""
-    left, waiting = limit, [value]
-    while waiting and left >= 0:
-        each = waiting.pop()
-        match each:
-            case str():
-                left -= len(each) + 2
-            case list() | tuple():
-                items = cast("Sequence[Json]", each)
-                waiting.extend(items)
-                left -= len(items)
-            case dict():
-                members = cast("Mapping[Json, Json]", each)
-                waiting.extend(members.values())
-                left -= sum(len(str(name)) + 4 for name in members)
-            case _:
-                continue
-    return left < 0
+    """Whether the JSON text of a value certainly has more than `limit` characters: two quotes about each string and name, a colon
+    and a comma beside each member, a comma beside each item."""
+    return exceeds(value, limit, string=2, members=lambda them: sum(len(str(name)) + 4 for name in them))
 
 
 def _is_json_of(text: str, structured: Json) -> bool:

@@ -137,6 +137,6 @@ def answer() -> None:
     """What the process does: one question on standard input, its answer on standard output."""
     # Nobody's call may wait for the processor because of a long result.
     os.nice(5)
-    text, structured, beyond, classes = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 # written by the gateway
+    text, structured, beyond, classes = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 # the gateway wrote it, to this process alone
     redacted = redact_output(BoundedOutput(ToolOutput(text, structured), beyond), classes)
     sys.stdout.buffer.write(marshal.dumps((redacted.text, redacted.structured, redacted.count, redacted.beyond)))
