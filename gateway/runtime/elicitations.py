@@ -182,7 +182,13 @@ class Elicitations:
             if not waiting.recorded:
                 waiting.end(ElicitationStatus.WITHDRAWN)
         if waiting.answered.done():
+            await self._take_back(waiting)
             raise Refused("noLongerOpen", "the call ended before your answer could be sent", 409)
+        # What forbids the call may have come while this was put on record, and did not withdraw what was answered already.
+        if action is ElicitationAction.ACCEPT and not waiting.may_run():
+            waiting.end(ElicitationStatus.WITHDRAWN)
+            await self._take_back(waiting)
+            raise Refused("noLongerOpen", "the call would not be allowed any more; nothing was sent", 409)
         waiting.end(STATUSES[action], ElicitationAnswer(action, values))
 
     # ── inside ──
@@ -207,6 +213,12 @@ class Elicitations:
             waiting.end(ElicitationStatus.EXPIRED)
         # An answer that came in time is being put on record.
         return await waiting.answered
+
+    async def _take_back(self, waiting: _Waiting) -> None:
+        """An answer is on record, and was not sent: the record says that too."""
+        now, elicitation = self._clock.now(), waiting.elicitation
+        resolved = ElicitationResolved(now, elicitation.request, elicitation.id, ElicitationStatus.WITHDRAWN)
+        await self._record(resolved)
 
     async def _record(self, entry: ElicitationResolved) -> None:
         try:

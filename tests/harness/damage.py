@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 
@@ -20,3 +23,17 @@ def flip(path: Path, share: float) -> None:
     raw = bytearray(path.read_bytes())
     raw[int(len(written_part(path)) * share)] ^= 1
     path.write_bytes(raw)
+
+
+@contextmanager
+def unwritable(state: Path, event: str) -> Generator[None]:
+    """A record of this event cannot be written meanwhile, and neither can what would be written with it."""
+    with closing(sqlite3.connect(state / "ledger.db", isolation_level=None)) as database:
+        database.execute(
+            f"CREATE TRIGGER unwritable BEFORE INSERT ON leaves WHEN instr(NEW.body, '\"{event}\"') "
+            "BEGIN SELECT json(NEW.body || '}'); END"
+        )
+        try:
+            yield
+        finally:
+            database.execute("DROP TRIGGER unwritable")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import signal
+import sqlite3
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,8 +15,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tests.harness.person import Turn
 from tests.harness.process import GatewayProcess
-from tests.harness.socket import RpcError
+from tests.harness.socket import PATIENCE, RpcError
 from tests.scenarios.conftest import Scene, make_gateway, text_of
 from tests.scenarios.staging import POLICY, edit
 
@@ -51,6 +54,12 @@ async def ready(scene: Scene, name: str = "git") -> None:
 async def asked(scene: Scene) -> dict[str, Any]:
     """What the console was just told of."""
     return dict((await scene.console.notification("elicitations/requested"))["elicitation"])
+
+
+async def endings(scene: Scene, turn: Turn) -> list[str]:
+    """How the record says that a conversation's forms ended, newest first."""
+    listed = await scene.console.call("audit/list", {"filter": {"conversationId": turn.conversation_id}, "limit": 50})
+    return [each["body"]["status"] for each in listed["entries"] if each["body"]["event"] == "elicitation:resolved"]
 
 
 async def answer(scene: Scene, question: dict[str, Any], action: str, **more: Any) -> Any:
@@ -209,3 +218,63 @@ async def test_case_292_no_answer_goes_to_a_server_whose_call_the_label_forbids_
         await answer(scene, question, "accept", values={"branch": "never-sent"})
     assert "never-sent" not in text_of(await waiting)
     assert (await scene.console.call("elicitations/list"))["elicitations"] == []
+
+
+async def test_case_314_no_answer_leaves_that_the_label_overtook_on_its_way_to_the_record(scene: Scene) -> None:
+    """The person has answered, the disk is slow, and the label rises before the server gets it: the record says that it did not."""
+    await ready(scene, "far")
+    # A session of its own, whose label nothing has raised yet.
+    await scene.ada.open_shell()
+    shell, other, watching = await scene.ada.agent(), await scene.ada.console(), await scene.ada.console()
+    turn = await Turn.begin(shell)
+    waiting = await turn.start("far__asks_form", ASKS, "c1")
+    await scene.ada.answer(scene.console, (await scene.console.notification("approvals/requested"))["approval"]["id"])
+    question = await asked(scene)
+    session = (await shell.call("session/describe"))["session"]["id"]
+
+    async def label() -> str:
+        alive = (await watching.call("sessions/list"))["sessions"]
+        return str(next(each["label"] for each in alive if each["id"] == session))
+
+    with sqlite3.connect(scene.gateway.state / "ledger.db", isolation_level=None) as slow:
+        slow.execute("BEGIN IMMEDIATE")
+        values = {"branch": "never-sent"}
+        answered = await scene.console.send(
+            "elicitations/answer", {"elicitationId": question["id"], "action": "accept", "values": values}
+        )
+        async with asyncio.timeout(PATIENCE):
+            while (await watching.call("elicitations/list"))["elicitations"]:
+                pass
+        restricted = await other.send("sessions/restrict", {"sessionId": session, "label": "high"})
+        async with asyncio.timeout(PATIENCE):
+            while await label() != "high":
+                pass
+        slow.execute("ROLLBACK")
+    told, _ = await asyncio.gather(answered, restricted, return_exceptions=True)
+    assert isinstance(told, RpcError), told
+    assert "never-sent" not in text_of(await waiting)
+    async with asyncio.timeout(PATIENCE):
+        while "withdrawn" not in await endings(scene, turn):
+            pass
+    for socket in (shell, other, watching):
+        await socket.close()
+
+
+async def test_case_314_a_form_that_two_consoles_answer_at_once_is_answered_once(scene: Scene) -> None:
+    await ready(scene)
+    consoles = [scene.console, *[await scene.ada.console() for _ in range(3)]]
+    turn = await scene.begin()
+    waiting = await turn.start("git__asks_form", ASKS, "c1")
+    question = await asked(scene)
+    answers = [
+        {"elicitationId": question["id"], "action": "accept", "values": {"branch": f"of-console-{number}"}}
+        for number in range(len(consoles))
+    ]
+    sent = [await console.send("elicitations/answer", each) for console, each in zip(consoles, answers, strict=True)]
+    told = await asyncio.gather(*sent, return_exceptions=True)
+    (taken,) = [number for number, each in enumerate(told) if each == {}]
+    assert {type(each) for each in told} == {dict, RpcError}
+    assert json.loads((await waiting)["content"]) == {"action": "accept", "content": {"branch": f"of-console-{taken}"}}
+    assert await endings(scene, turn) == ["accepted"]
+    for console in consoles[1:]:
+        await console.close()

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 import pytest_asyncio
 
+from tests.harness.damage import unwritable
 from tests.harness.person import Person, Turn
 from tests.harness.socket import Socket, refused
 from tests.scenarios.conftest import Scene
@@ -339,7 +340,7 @@ async def test_a_freeze_from_the_shell_holds_at_once_and_over_a_restart_until_a_
     scene.console, scene.shell = console, shell
 
 
-async def test_a_loosening_needs_a_second_operator_where_there_is_one(scene: Scene) -> None:
+async def test_case_315_a_loosening_needs_a_second_operator_and_loses_no_signature_that_was_given(scene: Scene) -> None:
     bob = await scene.another("Bob", "operator")
     theirs = await bob.console()
     texts = await Texts.active(scene.console)
@@ -355,6 +356,12 @@ async def test_a_loosening_needs_a_second_operator_where_there_is_one(scene: Sce
     assert (await Texts.active(scene.console)).version == texts.version
     second = await theirs.call("policy/open", {"proposalId": opened["proposal"]["proposalId"]})
     assert second["statementDigest"] == opened["statementDigest"]
+    # The last one comes when it cannot be recorded: case 315.
+    with unwritable(scene.gateway.state, "policy:published"):
+        assert await refused(theirs, "policy/sign", signing(bob, second)) == "ledger_unavailable"
+    assert (await Texts.active(scene.console)).version == texts.version
+    (kept,) = (await scene.console.call("policy/proposals"))["proposals"]
+    assert len(kept["signers"]) == 1
     done = await theirs.call("policy/sign", signing(bob, second))
     assert (done["outcome"], done["version"]) == ("published", opened["proposal"]["version"])
     assert (await (await Turn.begin(scene.shell)).invoke("note", {"what": "eggs"}))["outcome"] == "ok"

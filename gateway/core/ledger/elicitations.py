@@ -46,7 +46,7 @@ class ElicitationAsked:
 @dataclass(frozen=True, slots=True)
 class ElicitationResolved:
     """How it ended. `values_digest` is that of what a person sent, durable before the server gets it; nobody answered where
-    `console_session_id` is None."""
+    `console_session_id` is None. A second one, `withdrawn`, says that what a person answered was not sent after all."""
 
     EVENT: ClassVar[str] = "elicitation:resolved"
 

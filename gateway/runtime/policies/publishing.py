@@ -142,7 +142,7 @@ class PolicyPublishing:
             needed=await self._count_signatures(comparison, author_id),
         )
         if author is None:
-            await self._record(proposal)
+            await self._ledger.append(self._proposed(proposal))
         self._on_changed()
         return ProposalAnswer(await self.signable(proposal.id, author), faults, report, draft=draft)
 
@@ -195,8 +195,7 @@ class PolicyPublishing:
             await self._require_standing(proposal)
             missing = proposal.needed - len(proposal.signed) - 1
             if missing > 0:
-                await self._record(proposal, signed.signature, person.id)
-                await self._ledger.append(signed.used)
+                await self._ledger.append(self._proposed(proposal, signed.signature, person.id), signed.used)
                 proposal.signed.append(signed)
                 self._on_changed()
                 return SignatureAnswer(missing=missing)
@@ -213,14 +212,16 @@ class PolicyPublishing:
                 proposal.cases,
             )
             loaded = PolicyLoaded(now, proposal.draft.version, proposal.draft.documents)
-            self._proposals.drop(proposal.id)
-            await self._gateway.activate(
-                lambda: self._workshop.enact(proposal.draft, proposal.cases), published, signed.used, loaded
-            )
-        self._on_changed()
+            await self._gateway.activate(lambda: self._enact(proposal), published, signed.used, loaded)
         return SignatureAnswer(published=proposal.draft.version)
 
     # ── inside ──
+
+    def _enact(self, proposal: PolicyProposal) -> None:
+        """It is on record, and waits no longer. Not before: what cannot be recorded leaves the others' signatures where they are."""
+        self._proposals.drop(proposal.id)
+        self._workshop.enact(proposal.draft, proposal.cases)
+        self._on_changed()
 
     def _require_database(self) -> None:
         if self.source is not PolicySource.DATABASE:
@@ -243,13 +244,12 @@ class PolicyPublishing:
             person = await self._records.principal(signer)
             if person is None or not _signs(person):
                 self._proposals.drop(proposal.id)
+                self._on_changed()
                 raise Refused("signerGone", "who signed before is no operator any more; propose it again", 409)
 
-    async def _record(self, proposal: PolicyProposal, signature: PolicySignature | None = None, by: str | None = None) -> None:
-        await self._ledger.append(
-            PolicyProposed(
-                self._clock.now(), by, proposal.id, proposal.draft.version, proposal.base.version, proposal.statement, signature
-            )
+    def _proposed(self, proposal: PolicyProposal, signature: PolicySignature | None = None, by: str | None = None) -> PolicyProposed:
+        return PolicyProposed(
+            self._clock.now(), by, proposal.id, proposal.draft.version, proposal.base.version, proposal.statement, signature
         )
 
     def _forbids(self, proposal: PolicyProposal, person: Principal) -> bool:
