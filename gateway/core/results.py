@@ -29,6 +29,12 @@ MAX_KEPT: Final = 8 * 1024 * 1024
 _NOT_SHOWN: Final = 64 * 1024
 """Characters before a cut that are dropped once they were looked through: half a credential there is not recognised."""
 
+MAX_FAILURE: Final = 2_000
+"""Bytes of what a tool says of its failure that are handed out."""
+
+_FAILURE_NOT_SHOWN: Final = 16 * 1024
+"""As `_NOT_SHOWN`, for what a tool says of its failure: few say so much."""
+
 _TOO_LARGE: Final = (
     f"[This result is JSON of more than {MAX_KEPT} bytes. It was not looked through for credentials, so nothing of it is shown: "
     "ask for less of it.]"
@@ -299,6 +305,16 @@ def present_output(
         own=spec.own and output.own,
     )
     return PresentedOutput(result, kept, attachments)
+
+
+def redact_failure(message: str, redact: Collection[str], cap: int) -> str:
+    """What a tool says of its failure, as it may leave. Looked through a good way beyond where it is cut, and no further."""
+    redacted = redact_text(message[: MAX_FAILURE + _FAILURE_NOT_SHOWN], redact).text
+    shown, beyond = redacted, 0
+    if len(message) > MAX_FAILURE + _FAILURE_NOT_SHOWN:
+        shown = redacted[:-_FAILURE_NOT_SHOWN]
+        beyond = len((redacted[len(shown) :] + message[MAX_FAILURE + _FAILURE_NOT_SHOWN :]).encode("utf-8", "replace"))
+    return cap_text(shown, min(cap, MAX_FAILURE), beyond)[0]
 
 
 def _first_page(output: RedactedOutput, cap: int, keep: Callable[[int], str | None]) -> tuple[str, bool, KeptText | None]:

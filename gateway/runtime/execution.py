@@ -16,8 +16,16 @@ from gateway.core.errors import GatewayError, ToolFailed
 from gateway.core.gate import Refuse
 from gateway.core.ledger import CallSubject, ErasureReason, LateResultDiscarded, RecordsErased
 from gateway.core.model import ToolOutput, ToolRequest
-from gateway.core.redaction import cap_text, redact_text, weighs_more
-from gateway.core.results import BoundedOutput, PresentedOutput, digest_of_output, present_output, redact_output, refused_result
+from gateway.core.redaction import weighs_more
+from gateway.core.results import (
+    BoundedOutput,
+    PresentedOutput,
+    digest_of_output,
+    present_output,
+    redact_failure,
+    redact_output,
+    refused_result,
+)
 from gateway.core.value_types import quick
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.calls import InFlightCall, cancelled_before_it_ran, cancelled_while_it_ran
@@ -315,7 +323,7 @@ def _own_words(failed: Refuse, checked: CheckedCall, judged: PolicyVerdict) -> R
 
 
 def _clean(message: str, checked: CheckedCall, judged: PolicyVerdict) -> str:
-    return cap_text(redact_text(message, judged.redact).text, _cap_of(checked, judged))[0]
+    return redact_failure(message, judged.redact, _cap_of(checked, judged))
 
 
 def _cap_of(checked: CheckedCall, judged: PolicyVerdict) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.adapters.tools import ToolContext, tool
+from gateway.adapters.tools import ToolContext, ToolFailed, tool
 
 SECRET = "AKIA" + "IOSFODNN7EXAMPLE"
 ADDRESS = "ada.lovelace@analytical-engines.example.com"
@@ -48,3 +48,9 @@ def chatter(megabytes: int, context: ToolContext) -> str:
 def drone(megabytes: int) -> str:
     """Give so many megabytes that are slow to look through: many beginnings of credentials, none of which is one."""
     return "mongodump login: docker 1Q~ token value key= -us1 sk- 1000. gl " * (megabytes * 1024 * 1024 // 64)
+
+
+@tool(category="read")
+def give_up(before: int, after: int) -> str:
+    """Fail, with a credential behind so many characters, and so many after it."""
+    raise ToolFailed(f"{'sea ' * (before // 4)}{' ' * (before % 4)}{SECRET}\n{'sea ' * (after // 4)}")

@@ -1,4 +1,4 @@
-"""Names whose server never answers, at the running gateway; nobody else's lookups may have to wait for them."""
+"""Names whose server never answers and previews that never come, at the running gateway; nobody else may have to wait for them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from tests.scenarios.staging import POLICY, edit
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 NAMES = 20
+LOOKS = 24
+"""More than the half of the threads that previews of one person have."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -25,7 +27,7 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gat
     """One whose policy lets everybody reach every host without asking."""
     home: Path = tmp_path_factory.mktemp("slow")
     shutil.copytree(POLICY, home / "policy")
-    modules = '["tests.harness.effect_tools", "tests.harness.slow_names"]'
+    modules = '["tests.harness.effect_tools", "tests.harness.slow_names", "tests.harness.slow_previews"]'
     process = make_gateway(home, COUNTERSIGN_TOOLS_MODULES=modules, COUNTERSIGN_POLICY=str(home / "policy"))
     edit(process, "default.cedar", "unless { principal.autoHosts.isEmpty() };", ";")
     await process.start()
@@ -46,4 +48,22 @@ async def test_case_313_slow_names_of_one_person_keep_nobody_elses_from_being_lo
     assert not any(call.done() for call in slow)
     (scene.gateway.home / "answer").touch()
     assert {(await call)["outcome"] for call in slow} == {"executionError"}
+    await eve.leave()
+
+
+async def test_case_317_slow_previews_of_one_person_take_nobody_elses_away(scene: Scene) -> None:
+    eve = await scene.another("Eve", "operator")
+    theirs, console = await Turn.begin(await eve.agent()), await eve.console()
+    await theirs.start("paint", {"slowly": True}, "slow")
+    slow = await theirs.socket.approval_requested("slow")
+    await asyncio.gather(*[console.call("approvals/get", {"approvalId": slow}) for _ in range(LOOKS)])
+    mine = await scene.begin()
+    await mine.start("paint", {"slowly": False}, "quick")
+    quick = {"approvalId": await scene.asked("quick")}
+    async with asyncio.timeout(40):
+        # A preview that takes longer than two seconds is left out, however slow the machine is otherwise.
+        while (shown := await scene.console.call("approvals/get", quick)).get("preview") is None:
+            pass
+    assert shown["preview"]["target"] == "a picture"
+    (scene.gateway.home / "shown").touch()
     await eve.leave()

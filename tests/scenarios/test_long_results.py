@@ -342,3 +342,12 @@ async def test_case_311_nobody_else_waits_while_a_long_result_is_looked_through(
     # A share, since machines differ. 40 MB within the gateway took 99 s, and others waited for up to 17.
     assert max(waits) < took / 3, (max(waits), took)
     await eve.leave()
+
+
+@pytest.mark.parametrize(("before", "after"), [(1_990, 40), (1_990, 3_000), (18_376, 3_000), (3_000, 4 << 20)])
+async def test_case_316_half_a_credential_is_not_told_where_a_failure_is_cut(scene: Scene, before: int, after: int) -> None:
+    result = await (await scene.begin()).invoke("give_up", {"before": before, "after": after})
+    assert result["outcome"] == "executionError"
+    assert "AKIA" not in text_of(result)
+    assert len(result["content"]) <= 2_000
+    assert re.search(r"…\[truncated \d+ bytes\]$", result["content"])

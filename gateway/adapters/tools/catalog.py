@@ -14,11 +14,13 @@ from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured, ToolFailed
 from gateway.core.model import CallFacts, ToolOutput, ToolSpec
 from gateway.core.preview import Preview
+from gateway.core.results import MAX_FAILURE
 from gateway.core.vocabulary import Reason
 from gateway.runtime.ports import ASKED_BY, ArgumentFault, ToolContext
 
-MAX_FAILURE_TEXT = 2_000
-"""Characters of a tool's own failure message."""
+MAX_FAILURE_TEXT = 1024 * 1024
+"""Characters of a tool's own failure message. Far more than is handed out: what cuts it there looks for credentials first, and half
+of one would not be recognised."""
 
 PREVIEW_SECONDS = 2.0
 """How long a question waits for its preview. It is asked without one otherwise."""
@@ -128,8 +130,8 @@ class ToolCatalog:
         source = self._find_source(spec)
         try:
             return source.facts(spec, arguments)
-        except ToolFailed:
-            raise
+        except ToolFailed as error:
+            raise _encodable(error, MAX_FAILURE) from error
         except FAILURES as error:
             raise hide_failure(spec, error) from error
 
@@ -181,6 +183,6 @@ class ToolCatalog:
         return self._source_of[spec.name]
 
 
-def _encodable(error: ToolFailed) -> ToolFailed:
-    message = make_encodable(error.message)[:MAX_FAILURE_TEXT]
+def _encodable(error: ToolFailed, most: int = MAX_FAILURE_TEXT) -> ToolFailed:
+    message = make_encodable(error.message[:most])
     return ToolFailed(message, error.reason, labels=error.labels, answered=error.answered)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from gateway.core.approval import Approval
 from gateway.core.errors import ToolFailed
 from gateway.core.preview import Preview
-from gateway.runtime.ports import Toolbox
+from gateway.core.results import MAX_FAILURE
+from gateway.runtime.ports import ASKED_BY, Toolbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,11 @@ async def preview_call(toolbox: Toolbox, approval: Approval) -> Preview | CallOb
     spec = toolbox.find(approval.tool)
     if spec is None or spec.digest != approval.read_statement()["descriptorDigest"]:
         return None
+    # Of whoever asks for the call, like the preview before it was asked about: whoever answers looks at what others made slow.
+    token = ASKED_BY.set(approval.principal_id)
     try:
         return await toolbox.preview(spec, approval.parsed_arguments)
     except ToolFailed as failure:
-        return CallObstacle(failure.message)
+        return CallObstacle(failure.message[:MAX_FAILURE])
+    finally:
+        ASKED_BY.reset(token)

@@ -247,7 +247,9 @@ class PolicyPublishing:
                 self._on_changed()
                 raise Refused("signerGone", "who signed before is no operator any more; propose it again", 409)
 
-    def _proposed(self, proposal: PolicyProposal, signature: PolicySignature | None = None, by: str | None = None) -> PolicyProposed:
+    def _proposed(
+        self, proposal: PolicyProposal, signature: PolicySignature | None = None, by: str | None = None
+    ) -> PolicyProposed:
         return PolicyProposed(
             self._clock.now(), by, proposal.id, proposal.draft.version, proposal.base.version, proposal.statement, signature
         )

@@ -167,7 +167,7 @@ async def test_a_tools_own_failure_passes_in_its_own_words(call: Call) -> None:
     @tool(category="read")
     def fail() -> None:
         """Fail."""
-        raise ToolFailed("there is no `x` \ud800" + "." * 10_000, "sourceUnavailable")
+        raise ToolFailed("there is no `x` \ud800" + "." * (2 << 20), "sourceUnavailable")
 
     failed = await failure_of(call(catalog_of(fail), "fail"))
     assert failed.message.startswith("there is no `x` ?")
