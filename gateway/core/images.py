@@ -73,11 +73,11 @@ def _check_size(width: int, height: int) -> None:
 
 def _clean_png(data: bytes) -> bytes:
     kept = [data[:8]]
-    at, kinds = 8, [b""]
-    while kinds[-1] != b"IEND":
+    at, kind, kinds = 8, b"", set[bytes]()
+    while kind != b"IEND":
         length, kind = unpack_from(">I4s", data, at)
         end = at + 12 + length
-        if end > len(data) or (len(kinds) == 1) != (kind == b"IHDR"):
+        if end > len(data) or (not kinds) != (kind == b"IHDR"):
             raise UnusableImage("the image is cut off or damaged")
         if (kind == b"IHDR" and length != _PNG_KEPT[kind]) or (kind == b"IEND" and length):
             raise UnusableImage("the image is cut off or damaged")
@@ -85,7 +85,7 @@ def _clean_png(data: bytes) -> bytes:
             _check_size(*unpack_from(">II", data, at + 8))
         if length <= _PNG_KEPT.get(kind, -1) and (kind == b"IDAT" or kind not in kinds):
             kept.append(data[at:end])
-        kinds.append(kind)
+        kinds.add(kind)
         at = end
     if b"IDAT" not in kinds:
         raise UnusableImage("the image is cut off or damaged")

@@ -1,4 +1,4 @@
-"""Names whose server never answers and previews that never come, at the running gateway; nobody else may have to wait for them."""
+"""Names whose server never answers and previews that never come, at the running gateway; nobody else has to wait for them."""
 
 from __future__ import annotations
 

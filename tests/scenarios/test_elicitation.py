@@ -221,7 +221,7 @@ async def test_case_292_no_answer_goes_to_a_server_whose_call_the_label_forbids_
 
 
 async def test_case_314_no_answer_leaves_that_the_label_overtook_on_its_way_to_the_record(scene: Scene) -> None:
-    """The person has answered, the disk is slow, and the label rises before the server gets it: the record says that it did not."""
+    """The person has answered, the disk is slow, and the label rises before the server gets it: on record it did not."""
     await ready(scene, "far")
     # A session of its own, whose label nothing has raised yet.
     await scene.ada.open_shell()

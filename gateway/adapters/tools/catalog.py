@@ -19,8 +19,8 @@ from gateway.core.vocabulary import Reason
 from gateway.runtime.ports import ASKED_BY, ArgumentFault, ToolContext
 
 MAX_FAILURE_TEXT = 1024 * 1024
-"""Characters of a tool's own failure message. Far more than is handed out: what cuts it there looks for credentials first, and half
-of one would not be recognised."""
+"""Characters of a tool's own failure message. Far more than is handed out: what cuts it there looks for credentials first, and
+half of one would not be recognised."""
 
 PREVIEW_SECONDS = 2.0
 """How long a question waits for its preview. It is asked without one otherwise."""

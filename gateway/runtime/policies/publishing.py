@@ -218,7 +218,7 @@ class PolicyPublishing:
     # ── inside ──
 
     def _enact(self, proposal: PolicyProposal) -> None:
-        """It is on record, and waits no longer. Not before: what cannot be recorded leaves the others' signatures where they are."""
+        """It is on record, and waits no longer. Not before: what cannot be recorded takes nobody's signature away."""
         self._proposals.drop(proposal.id)
         self._workshop.enact(proposal.draft, proposal.cases)
         self._on_changed()
