@@ -12,12 +12,13 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, cast
 
 import orjson
 
-from gateway.core.errors import InvalidRequest, NotFound, Refused
+from gateway.core.errors import GatewayError, InvalidRequest, NotFound, Refused
 from gateway.core.ledger import ClientGranted, ClientTokenMinted, ClientTokenRefused, ClientTokenRevoked
 from gateway.core.model import Session
 from gateway.core.vocabulary import ClientEnding, ClientRefusal
@@ -202,7 +203,13 @@ class ClientGrants:
         granted = ClientGranted(
             now, session.principal.id, session.id, grant.id, grant.client_id, grant.client_name, grant.resource, hashed
         )
-        return await self._mint(grant, granted)
+        try:
+            return await self._mint(grant, granted)
+        except GatewayError:
+            del self._grants[grant.id]
+            with suppress(GatewayError):
+                await self._sessions.end_agent(session, "revoked")
+            raise
 
     async def find_refresh(self, token: str, client_id: str) -> ClientGrant | None:
         """The grant whose refresh token that is. An older one is a stolen one, or the good one is: the grant ends (RFC 9700
@@ -240,11 +247,18 @@ class ClientGrants:
         return grant
 
     async def revoke(self, grant: ClientGrant, reason: ClientEnding, by: str | None = None) -> None:
-        """End a grant with its session: every token is void, and what runs stops. `by` is who decided so on the console."""
+        """End a grant with its session: every token is void, and what runs stops. `by` is who decided so on the console.
+
+        Where that cannot be recorded nothing has ended: it would go on after a restart, and until then nobody could end it.
+        """
         if self._grants.pop(grant.id, None) is None:
             return
         now, person = self._clock.now(), grant.session.principal.id
-        await self._ledger.append(ClientTokenRevoked(now, person, grant.session.id, grant.id, reason, by))
+        try:
+            await self._ledger.append(ClientTokenRevoked(now, person, grant.session.id, grant.id, reason, by))
+        except GatewayError:
+            self._grants[grant.id] = grant
+            raise
         if self._is_alive(grant):
             await self._sessions.end_agent(grant.session, "revoked")
 
@@ -293,6 +307,7 @@ class ClientGrants:
     async def _mint(self, grant: ClientGrant, *because: ClientGranted) -> TokenPair:
         access, refresh = self._entropy.secret(), self._entropy.secret()
         # Before the record is awaited, so that of two uses at once one finds an old token.
+        before = grant.access
         spent = grant.refresh
         if spent:
             grant.spent.add(spent)
@@ -304,7 +319,13 @@ class ClientGrants:
         minted = ClientTokenMinted(
             now, session.principal.id, session.id, grant.id, grant.client_name, until, access_hash, grant.refresh, spent
         )
-        await self._ledger.append(*because, minted)
+        try:
+            await self._ledger.append(*because, minted)
+        except GatewayError:
+            # Nobody got the new ones. Whoever asks again shows the old one, and is no thief.
+            grant.refresh, grant.access = spent, before
+            grant.spent.discard(spent)
+            raise
         return TokenPair(access, refresh, int(ACCESS_SECONDS))
 
     def _is_alive(self, grant: ClientGrant) -> bool:

@@ -9,9 +9,11 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 import orjson
 import pytest
 
+from tests.harness.damage import unwritable
 from tests.harness.http import Browser, Reply
 from tests.harness.mcp_client import LinePeer
 from tests.harness.mcp_web import CALLBACK, FORM, VERIFIER, WebPeer, decide, request_of
+from tests.harness.socket import refused
 from tests.hostile.raw_socket import connect
 from tests.scenarios.conftest import Scene
 
@@ -301,3 +303,29 @@ async def test_case_288_a_parameter_that_comes_twice_is_read_by_nobody(scene: Sc
     raw = f'{{"redirect_uris": ["https://attacker.example/"], "redirect_uris": ["{CALLBACK}"]}}'.encode()
     reply = await browser.post(f"{peer.origin}/register", raw=raw, headers={"Content-Type": "application/json"}, origin=None)
     assert (reply.status, reply.json["error"]) == (400, "invalid_client_metadata")
+
+
+async def test_case_318_what_cannot_be_recorded_neither_ends_a_client_nor_takes_its_token(scene: Scene) -> None:
+    """A token that nobody got is not a stolen one, and a client that a person disconnects is gone for good or not at all."""
+    peer = await WebPeer(scene.ada).come_in()
+    state, refresh = scene.gateway.state, {"grant_type": "refresh_token", "refresh_token": peer.tokens["refresh_token"]}
+    with unwritable(state, "client-token:minted"):
+        assert (await peer.redeem(**refresh)).status == 503
+    assert (await peer.post(LIST)).status == 200
+    assert (await peer.redeem(**refresh)).status == 200
+    code = await peer.code()
+    clients = await connected_to(scene)
+    with unwritable(state, "client-token:minted"):
+        assert (await WebPeer(scene.ada, peer.client_id).redeem(code=code)).status != 200
+    assert await connected_to(scene) == clients
+    with unwritable(state, "client-token:revoked"):
+        assert await refused(scene.console, "clients/disconnect", {"clientId": clients[-1]}) == "ledger_unavailable"
+    assert await connected_to(scene) == clients
+    assert (await peer.post(LIST)).status == 200
+    await scene.console.call("clients/disconnect", {"clientId": clients[-1]})
+    assert (await peer.post(LIST)).status == 401
+    assert (await peer.redeem(**{**refresh, "refresh_token": peer.tokens["refresh_token"]})).status == 400
+
+
+async def connected_to(scene: Scene) -> list[str]:
+    return [each["clientId"] for each in (await scene.console.call("clients/list"))["clients"]]

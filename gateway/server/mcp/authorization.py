@@ -150,11 +150,11 @@ class GrantingProvider(OAuthAuthorizationServerProvider[AuthorizationCode, Refre
     ) -> OAuthToken:
         """The next two tokens."""
         grant = await self._grants.find_refresh(refresh_token.token, client.client_id)
+        if grant is None:
+            raise TokenError("invalid_grant", "this token was used already")
         try:
-            if grant is None:
-                raise Refused("token", "this token was used already")
             return _as_token(await self._grants.refresh(grant, refresh_token.token))
-        except GatewayError as error:
+        except Refused as error:
             raise TokenError("invalid_grant", error.message) from None
 
     async def load_access_token(self, token: str) -> AccessToken | None:
