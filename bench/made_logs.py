@@ -26,6 +26,7 @@ from gateway.adapters.storage.history.places import HISTORY
 from gateway.adapters.storage.history.stored import StoredHistory
 from gateway.adapters.storage.history.writing import read_progress
 from gateway.adapters.storage.keys import SECRET, load_or_make_key
+from gateway.adapters.storage.record_texts import pack
 from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_reading, open_history
 from gateway.adapters.storage.store import open_store
 from gateway.adapters.system.entropy import RANDOM_OCTETS, ordered_name
@@ -135,11 +136,11 @@ class _Maker:
     def add(self, table: Table, row: Row) -> None:
         self._rows.setdefault(table, []).append(row)
 
-    def record(self, body: str) -> int:
+    def record(self, body: str, *, packed: bool = False) -> int:
         hashed = leaf_hash(body.encode())
         place = self.position
         self._hashes.append(hashed)
-        self._leaves.append((place, hashed, body, None, None))
+        self._leaves.append((place, hashed, pack(body) if packed else body, None, None))
         return place
 
     def _sign(self) -> None:
@@ -207,7 +208,7 @@ class _Person:
         }  # fmt: skip
         asked = maker.asked(tool)
         forms = _ASKED if asked else _UNASKED
-        places = [maker.record(form % said) for form in forms]
+        places = [maker.record(form % said, packed=asked) for form in forms]
         row = {
             "conversation_id": said["conversation"], "call_id": said["call"], "turn_id": said["turn"],
             "principal_id": self._id, "session_id": self._session, "tool": said["tool"], "request_digest": f"{number:064}",

@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_writing
 from gateway.cli import countersign
+from tests.harness.record_texts import UNPACK
 
 ORIGIN = "gateway.example/audit"
 
@@ -19,4 +20,5 @@ def audit(*arguments: str | Path) -> Result:
 
 def edit(state: Path, change: str) -> None:
     with dispose(open_for_writing(state / DATABASE)) as writing, writing.begin() as connection:
+        connection.execute(text(UNPACK))
         connection.execute(text(change))

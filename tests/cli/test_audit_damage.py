@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import zlib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -18,17 +19,39 @@ from gateway.adapters.storage.store import open_store
 from gateway.cli import countersign
 from gateway.core.errors import GatewayError
 from tests.fakes.signed_history import append_signed_history
+from tests.harness.record_texts import unpack_records
 
 Harm = Callable[[Path], object]
 
 
-def sql(*changes: str) -> Harm:
+def sql(*changes: str, unpacked: bool = True) -> Harm:
     def harm(database: Path) -> None:
         with closing(sqlite3.connect(database)) as connection, connection:
+            if unpacked:
+                unpack_records(connection)
             for change in changes:
                 assert connection.execute(change).rowcount != 0
 
     return harm
+
+
+def packed(change: Callable[[bytes], bytes]) -> Harm:
+    """Of what is kept of a record of a call about which a person was asked."""
+
+    def harm(database: Path) -> None:
+        with closing(sqlite3.connect(database)) as connection, connection:
+            (kept,) = connection.execute("SELECT body FROM leaves WHERE position = 14").fetchone()
+            assert isinstance(kept, bytes)
+            assert change(kept) != kept
+            connection.execute("UPDATE leaves SET body = ? WHERE position = 14", (change(kept),))
+
+    return harm
+
+
+def in_place_of(kept: bytes, text: bytes) -> bytes:
+    """That text, packed as it is."""
+    deflating = zlib.compressobj(9, wbits=-15)
+    return kept[:1] + deflating.compress(text) + deflating.flush()
 
 
 def cut(database: Path) -> None:
@@ -38,7 +61,7 @@ def cut(database: Path) -> None:
 
 def exchange(database: Path) -> None:
     database.unlink()
-    sql("CREATE TABLE other (a)")(database)
+    sql("CREATE TABLE other (a)", unpacked=False)(database)
 
 
 RECOVER = "see what is lost with `countersign recover`"
@@ -69,6 +92,13 @@ CHANGED: dict[str, Harm] = {
     "no record": sql("UPDATE leaves SET body = '{}' WHERE position = 14"),
     "a list": sql("UPDATE leaves SET body = '[1]' WHERE position = 14"),
     "bytes": sql("UPDATE leaves SET body = x'00ff' WHERE position = 14"),
+    "a bit of what is packed": packed(lambda kept: kept[:40] + bytes([kept[40] ^ 4]) + kept[41:]),
+    "half of what is packed": packed(lambda kept: kept[: len(kept) // 2]),
+    "more than is packed": packed(lambda kept: kept + b"\0"),
+    "packed with a dictionary that nobody has": packed(lambda kept: b"\x2f" + kept[1:]),
+    "packed JSON": packed(lambda kept: in_place_of(kept, b"{}")),
+    "packed bytes": packed(lambda kept: in_place_of(kept, b"\xff")),
+    "a gigabyte, packed": packed(lambda kept: in_place_of(kept, bytes(1 << 30))),
     "a tool definition": sql("UPDATE descriptors SET body = '{'"),
 }
 """What some commands can still read something of."""

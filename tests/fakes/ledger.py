@@ -20,6 +20,7 @@ from gateway.adapters.storage.identity import begin_epoch
 from gateway.adapters.storage.log import newest_note, read_leaves
 from gateway.adapters.storage.projections import EveryReader
 from gateway.adapters.storage.reader import ARow
+from gateway.adapters.storage.record_texts import register_functions
 from gateway.adapters.storage.sqlite import choose_driver
 from gateway.adapters.storage.statements import CompiledStatements
 from gateway.adapters.storage.tables import metadata
@@ -43,7 +44,9 @@ def _open_engine() -> Engine:
 
     def connect() -> Any:
         # A check of the log reads in another thread; the lock below keeps the two apart.
-        return driver.connect(":memory:", isolation_level=None, check_same_thread=False)
+        connection = driver.connect(":memory:", isolation_level=None, check_same_thread=False)
+        register_functions(connection)
+        return connection
 
     template = connect()
 

@@ -17,6 +17,7 @@ from gateway.adapters.storage.inspection import open_stored_log
 from gateway.policy_records import RecordedPolicies
 from gateway.runtime.audit_replay import Repetition, replay_conversation
 from tests.harness.person import Turn
+from tests.harness.record_texts import unpack_records
 from tests.scenarios.conftest import Scene
 from tests.scenarios.staging import edit, finish, stage
 
@@ -71,6 +72,7 @@ def forge(scene: Scene, into: Path, change: str) -> Path:
             shutil.copy(name, into)
     with sqlite3.connect(scene.gateway.state / "ledger.db") as source, sqlite3.connect(into / "ledger.db") as target:
         source.backup(target)
+        unpack_records(target)
         assert target.execute(change).rowcount > 0
     return into
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness.person import Turn
+from tests.harness.record_texts import unpack_records
 from tests.harness.socket import RpcError
 from tests.scenarios.conftest import Scene
 from tests.scenarios.staging import stage
@@ -40,6 +41,7 @@ async def test_case_241_a_changed_record_is_named_by_the_console_and_by_the_comm
         position = found["calls"][0]["position"]
         assert (await scene.console.call("audit/call", {"position": position}))["entries"]
         with sqlite3.connect(scene.gateway.state / "ledger.db") as database:
+            unpack_records(database)
             (index,) = database.execute(
                 "SELECT position FROM leaves WHERE body LIKE '%call:intended%' ORDER BY position LIMIT 1"
             ).fetchone()

@@ -24,6 +24,7 @@ from gateway.adapters.storage.projections import changes
 from gateway.adapters.storage.projections.audit import ADD_CHECKPOINT, ADD_LEAF, KEEP_FRONTIER
 from gateway.adapters.storage.projections.calls import GROUP_ORDER
 from gateway.adapters.storage.projections.turns import definitions_of, keep_definition
+from gateway.adapters.storage.record_texts import is_packed, pack
 from gateway.adapters.storage.sqlite import DATABASE, is_busy, is_full, is_read_only, write_at_once
 from gateway.adapters.storage.statements import LEAF, ROWS_AT_ONCE, Change, CompiledStatements, Statement
 from gateway.core.audit import SALT_SIZE, seal
@@ -54,6 +55,8 @@ class Prepared(NamedTuple):
     payload: bytes | None = None
     definitions: Sequence[PublishedTool] = ()
     erasure: Erasure | None = None
+    packed: bool = False
+    """Whether the body is packed when it is written, which is the writer's work."""
 
 
 Outcome = tuple[int | None, ...] | GatewayError
@@ -67,9 +70,9 @@ def prepare(entry: Entry, salt: Callable[[int], bytes] = os.urandom) -> Prepared
         if leaf is None:
             return Prepared(changes(entry))
         chosen = None if leaf.payload is None else salt(SALT_SIZE)
-        body = seal(leaf, chosen or b"")
+        body, packed = seal(leaf, chosen or b""), is_packed(leaf.body)
         return Prepared(
-            changes(entry), leaf_hash(body), body.decode(), chosen, leaf.payload, definitions_of(entry), erasure_of(entry)
+            changes(entry), leaf_hash(body), body.decode(), chosen, leaf.payload, definitions_of(entry), erasure_of(entry), packed
         )
     except (MalformedJson, orjson.JSONEncodeError, UnicodeError):
         # Text that is no Unicode, or a number that no two readers agree on.
@@ -148,7 +151,8 @@ class Committer:
                 for change in entry.changes:
                     writes.add(change, place)
                 if place is not None:
-                    writes.leaves.append((place, entry.hash, entry.body, entry.salt, entry.payload))
+                    body = pack(entry.body) if entry.packed else entry.body
+                    writes.leaves.append((place, entry.hash, body, entry.salt, entry.payload))
                 places.append(place)
             indices.append(tuple(places))
         writes.flush()

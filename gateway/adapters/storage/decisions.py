@@ -12,6 +12,7 @@ from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.log import CHUNK
 from gateway.adapters.storage.projections.sealed import read_payload, sealed_columns
 from gateway.adapters.storage.reader import stored
+from gateway.adapters.storage.record_texts import UnpackedText
 from gateway.adapters.storage.sqlite import JsonMember
 from gateway.core.canonical import Json
 from gateway.core.errors import LedgerDamaged
@@ -73,7 +74,7 @@ class DecisionReader:
 
     def read(self, connection: Connection, until: int | None = None) -> Iterator[RecordedDecision]:
         """What the records after the place decided, up to one of them and with it."""
-        event, position = JsonMember(t.leaves.c.body, "event"), t.leaves.c.position
+        event, position = JsonMember(UnpackedText(t.leaves.c.body), "event"), t.leaves.c.position
         wanted = [event.in_(_DECIDING), position > self.place, *(() if until is None else [position <= until])]
         rows = select(position, *sealed_columns(t.leaves)).where(*wanted).order_by(position)
         for row in connection.execution_options(yield_per=CHUNK).execute(rows):

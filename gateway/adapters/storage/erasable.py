@@ -12,6 +12,7 @@ import orjson
 from sqlalchemy import CTE, ColumnElement, Connection, Select, and_, func, or_, select, true
 
 from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.record_texts import UnpackedText
 from gateway.adapters.storage.sqlite import JsonMember
 from gateway.core.canonical import Json, canonical_bytes
 from gateway.core.ledger import (
@@ -243,4 +244,4 @@ def _positions(connection: Connection, of: ColumnElement[bool], since: int = 0, 
 
 
 def _member(name: str) -> ColumnElement[str]:
-    return JsonMember(t.leaves.c.body, name)
+    return JsonMember(UnpackedText(t.leaves.c.body), name)

@@ -7,12 +7,13 @@ from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
-from sqlalchemy import Connection, LargeBinary, Select, cast, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.audit import NEWEST_NOTE
 from gateway.adapters.storage.projections.turns import restore_snapshot
 from gateway.adapters.storage.reader import ARow, stored
+from gateway.adapters.storage.record_texts import UnpackedOctets
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import Unverified, VerificationKey, open_note_of
 from gateway.core.errors import Misconfigured
@@ -31,7 +32,7 @@ ADVICE: Final = "`countersign audit verify` says more; restore a backup with `co
 
 
 _LEAVES = select(
-    t.leaves.c.position, t.leaves.c.hash, cast(t.leaves.c.body, LargeBinary), t.leaves.c.salt, t.leaves.c.payload
+    t.leaves.c.position, t.leaves.c.hash, UnpackedOctets(t.leaves.c.body), t.leaves.c.salt, t.leaves.c.payload
 ).order_by(t.leaves.c.position)
 """What a LeafRecord is made of; the text of a body as the bytes that are hashed."""
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import orjson
-from sqlalchemy import LargeBinary, bindparam, cast, select
+from sqlalchemy import bindparam, select
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.inspection import StoredLog
 from gateway.adapters.storage.log import ADVICE, check_stretch, last_position
+from gateway.adapters.storage.record_texts import UnpackedOctets
 from gateway.core.checkpoint import Checkpoint, open_note
 from gateway.core.errors import LedgerDamaged, Misconfigured
 from gateway.core.merkle import leaf_hash, prove_inclusion, root_by_proof
@@ -21,7 +22,7 @@ _AT_ONCE: Final = 100
 """Records that are read, and proofs that are made, in one step: the work of a step grows with the square of it."""
 
 _RECORDS: Final = (
-    select(t.leaves.c.position, t.leaves.c.hash, cast(t.leaves.c.body, LargeBinary), t.leaves.c.salt, t.leaves.c.payload)
+    select(t.leaves.c.position, t.leaves.c.hash, UnpackedOctets(t.leaves.c.body), t.leaves.c.salt, t.leaves.c.payload)
     .where(t.leaves.c.position.in_(bindparam("positions", expanding=True)))
     .order_by(t.leaves.c.position)
 )

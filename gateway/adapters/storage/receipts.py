@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import orjson
-from sqlalchemy import Connection, LargeBinary, bindparam, cast, select
+from sqlalchemy import Connection, bindparam, select
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.inspection import StoredLog
@@ -15,6 +15,7 @@ from gateway.adapters.storage.log import read_compact_snapshot, read_descriptor
 from gateway.adapters.storage.plain import KeyedQuery
 from gateway.adapters.storage.projections.turns import restore_snapshot
 from gateway.adapters.storage.reader import RECOVER
+from gateway.adapters.storage.record_texts import UnpackedOctets
 from gateway.core.anchors import Evidence
 from gateway.core.canonical import Json, parse_canonical
 from gateway.core.checkpoint import Checkpoint, open_note, read_note
@@ -44,7 +45,7 @@ _CONSENT: Final = (ApprovalRequested.EVENT, ApprovalResolved.EVENT)
 
 # Statements are made once: to make one takes longer than to run it.
 _RECORDS: Final = KeyedQuery(
-    select(t.leaves.c.position, cast(t.leaves.c.body, LargeBinary), t.leaves.c.salt, t.leaves.c.payload), t.leaves.c.position
+    select(t.leaves.c.position, UnpackedOctets(t.leaves.c.body), t.leaves.c.salt, t.leaves.c.payload), t.leaves.c.position
 )
 _PLACES: Final = KeyedQuery(select(t.leaves.c.position, t.leaves.c.body), t.leaves.c.position)
 _SNAPSHOTS_OF: Final = select(t.snapshots).where(t.snapshots.c.digest.in_(bindparam("digests", expanding=True)))

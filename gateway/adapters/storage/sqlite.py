@@ -24,6 +24,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
+from gateway.adapters.storage.record_texts import register_functions
 from gateway.core.errors import Misconfigured
 
 DATABASE: Final = "ledger.db"
@@ -391,3 +392,4 @@ def _set_pragmas(connection: Any, *pragmas: str) -> None:
     for pragma in (f"busy_timeout = {BUSY_MILLISECONDS}", "trusted_schema = OFF", *pragmas):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+    register_functions(connection)

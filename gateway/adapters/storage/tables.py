@@ -12,6 +12,7 @@ from gateway.adapters.storage.frontier_tables import frontiers_table
 from gateway.adapters.storage.octets import Octets
 from gateway.adapters.storage.policy_tables import freezes_table, shadows_table
 from gateway.adapters.storage.push_tables import push_devices_table
+from gateway.adapters.storage.record_texts import RecordText
 from gateway.adapters.storage.setting_tables import setting_changes_table
 from gateway.adapters.storage.sqlite import Place, RareEvent, partial_index
 
@@ -33,7 +34,7 @@ leaves = Table(
     metadata,
     Column("position", Place, primary_key=True, autoincrement=False),
     Column("hash", Octets, nullable=False),
-    Column("body", Text, nullable=False),
+    Column("body", RecordText, nullable=False),
     # Erasing a payload sets both to NULL; the body keeps SHA-256(salt || payload).
     Column("salt", Octets),
     Column("payload", Octets),
@@ -370,8 +371,7 @@ sources = Table(
 source_tools = Table(
     "source_tools",
     metadata,
-    # Not a foreign key: a source may be declared in the settings file.
-    Column("source", Text, primary_key=True),
+    Column("source", Text, primary_key=True),  # Not a foreign key: a source may be declared in the settings file.
     Column("tool", Text, primary_key=True),
     # What was first seen or last decided about, and what it has become since.
     Column("seen", Text, nullable=False),
@@ -391,7 +391,7 @@ secrets = Table(
 source_sign_ins = Table(
     "source_sign_ins",
     metadata,
-    # Not a foreign key, for the same reason. The sealed value is bound to this name and to the source's address.
+    # Likewise. The sealed value is bound to this name and to the source's address.
     Column("source", Text, primary_key=True),
     Column("sealed", LargeBinary, nullable=False),
     Column("server", Text, nullable=False),

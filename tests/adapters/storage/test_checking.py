@@ -14,6 +14,7 @@ from gateway.adapters.storage.store import open_store
 from gateway.core.ledger import Entry, ErasureReason, PolicyLoaded, RecordsErased
 from gateway.core.verification import Flaw
 from tests.fakes.history import History
+from tests.harness.record_texts import UNPACK
 
 ORIGIN = "gateway.example/audit"
 
@@ -29,6 +30,7 @@ async def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def write(state: Path, statement: str, *values: object) -> None:
     with dispose(open_for_writing(state / DATABASE)) as engine, engine.begin() as connection:
+        connection.exec_driver_sql(UNPACK)
         connection.exec_driver_sql(statement, values)
 
 

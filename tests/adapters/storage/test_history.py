@@ -20,6 +20,7 @@ from gateway.adapters.storage.history import queries, stored, tables, writing
 from gateway.adapters.storage.history.places import HISTORY
 from gateway.adapters.storage.history.stored import StoredHistory, open_call_history
 from gateway.adapters.storage.history.writing import STRETCH, read_progress
+from gateway.adapters.storage.record_texts import register_functions
 from gateway.adapters.storage.sqlite import DATABASE, choose_driver, dispose, open_for_reading, open_history
 from gateway.adapters.storage.store import open_store
 from gateway.core.call_history import DAY_MS, HOUR_MS, AuditedCall
@@ -147,6 +148,7 @@ def open_log(bodies: Iterator[Body]) -> Engine:
     """A log in memory that has leaves with these bodies."""
     driver: Any = choose_driver()
     connection = driver.connect(":memory:", isolation_level=None, check_same_thread=False)
+    register_functions(connection)
     engine = create_engine("sqlite+pysqlite://", module=driver, creator=lambda: connection)
     log.metadata.create_all(engine)
     with engine.begin() as writing:

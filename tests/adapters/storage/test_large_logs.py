@@ -27,6 +27,7 @@ from gateway.core.merkle import leaf_hash
 from gateway.runtime.ports import AuditQuery
 from tests.adapters.storage.conftest import ORIGIN
 from tests.fakes.signed_history import append_signed_history
+from tests.harness.record_texts import UNPACK
 
 SIZE = 34
 
@@ -54,6 +55,7 @@ async def state(tmp_path: Path) -> Path:
 
 def edit(state: Path, change: str) -> None:
     with dispose(open_for_writing(state / DATABASE)) as engine, engine.begin() as connection:
+        connection.exec_driver_sql(UNPACK)
         connection.exec_driver_sql(change)
 
 

@@ -24,6 +24,7 @@ from gateway.core.model import PublishedTool
 from gateway.core.vocabulary import Decision, PermissionMode
 from tests.adapters.storage.conftest import ORIGIN
 from tests.fakes.history import OPERATOR, WRITE, History
+from tests.harness.record_texts import UNPACK
 
 
 @pytest.fixture
@@ -40,6 +41,7 @@ def edit(state: Path, change: Callable[[Connection], object]) -> None:
     """What someone with the file and an SQLite shell can do."""
     writing = open_for_writing(state / DATABASE)
     with writing.begin() as connection:
+        connection.execute(text(UNPACK))
         change(connection)
     writing.dispose()
 

@@ -20,6 +20,7 @@ from gateway.adapters.storage import tables as log
 from gateway.adapters.storage.history import tables as t
 from gateway.adapters.storage.plain import KeyedQuery, PlainQuery, Row
 from gateway.adapters.storage.reader import ARow
+from gateway.adapters.storage.record_texts import UnpackedText
 from gateway.adapters.storage.sqlite import JsonMember, hold_snapshot, open_for_checking
 from gateway.core.canonical import Json
 from gateway.core.ledger import (
@@ -57,16 +58,16 @@ _from_here: Final = _leaf.position >= bindparam("written")
 _LATER: Final = PlainQuery(select(_leaf.position).where(_from_here).limit(1))
 _LATER_EVENTS: Final = (
     select(_leaf.position)
-    .where(_from_here, JsonMember(_leaf.body, "event").in_(bindparam("events", expanding=True)))
+    .where(_from_here, JsonMember(UnpackedText(_leaf.body), "event").in_(bindparam("events", expanding=True)))
     .order_by(_leaf.position)
 )
 _LATER_OWNED: Final = (
     select(_leaf.position)
-    .where(_from_here, JsonMember(_leaf.body, "conversationId") == bindparam("conversation"))
+    .where(_from_here, JsonMember(UnpackedText(_leaf.body), "conversationId") == bindparam("conversation"))
     .order_by(_leaf.position)
 )
 _LATER_ERASURES: Final = select(_leaf.position, _leaf.body).where(
-    _from_here, JsonMember(_leaf.body, "event") == RecordsErased.EVENT
+    _from_here, JsonMember(UnpackedText(_leaf.body), "event") == RecordsErased.EVENT
 )
 _OWNED: Final = PlainQuery(
     select(t.conversation_leaves.c.position)

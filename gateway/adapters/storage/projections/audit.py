@@ -10,6 +10,7 @@ from sqlalchemy import Select, func, select
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.reader import ARow, Reader, stored
+from gateway.adapters.storage.record_texts import UnpackedText
 from gateway.adapters.storage.sqlite import RARE_EVENTS, JsonMember, RareEvent
 from gateway.adapters.storage.statements import insertion, insertion_once
 from gateway.core.errors import LedgerUnavailable
@@ -36,7 +37,7 @@ def select_leaves(query: AuditQuery) -> Select[Any]:
         "outcome": query.outcome,
     }
     chosen = select(t.leaves).where(
-        *(JsonMember(t.leaves.c.body, name) == value for name, value in wanted.items() if value is not None)
+        *(JsonMember(UnpackedText(t.leaves.c.body), name) == value for name, value in wanted.items() if value is not None)
     )
     if query.event in RARE_EVENTS:
         chosen = chosen.where(RareEvent(t.leaves.c.body) == query.event)
