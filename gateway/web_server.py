@@ -75,7 +75,7 @@ def server_parts(application: Application, settings: Settings, held: AsyncExitSt
         application.store.records,
     )
     people = PeopleMethods(application.people, application.passkeys, origins, gateway.timing)
-    filters = CallFilters(application.store.records, gateway.ports.clock)
+    filters = CallFilters(application.store.records, gateway.ports.clock, application.store.history)
     audit = AuditMethods(
         gateway, application.store.history, filters, verifier, partial(_read_sinks, settings), partial(_read_anchors, settings)
     )

@@ -42,7 +42,7 @@ class CallFiles:
         """The calls that the list shows under that filter, newest first. Raises InvalidParams where they are too many or
         the format needs what is not installed, and LedgerUnavailable while the history lacks some."""
         names = await self._filters.names()
-        wanted = self._filters.read(principal, asked, names)
+        wanted = await self._filters.read(principal, asked, names)
         if unread := await self._history.unread():
             raise LedgerUnavailable(f"{unread:,} records are still being read; try again in a moment")
         calls = (await self._history.count(wanted)).total

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Engine, StaticPool, create_engine
 
 from gateway.adapters.storage.history.stored import StoredHistory
+from gateway.adapters.storage.record_texts import register_functions
 from gateway.adapters.storage.sqlite import choose_driver
 from tests.fakes.ledger import MemoryLedger
 
@@ -27,4 +28,5 @@ class MemoryCallHistory(StoredHistory):
 def _open_memory() -> tuple[Any, Engine]:
     driver: Any = choose_driver()
     connection = driver.connect(":memory:", isolation_level=None, check_same_thread=False)
+    register_functions(connection)
     return connection, create_engine("sqlite+pysqlite://", module=driver, creator=lambda: connection, poolclass=StaticPool)

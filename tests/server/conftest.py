@@ -312,7 +312,7 @@ async def serve(tmp_path: Path, *, scheme: str = "http") -> AsyncGenerator[Runni
         inference=gateway.inference,
         records=ledger,
         receipts=Receipts(no_receipt),
-        call_files=CallFiles(MemoryCallHistory(ledger), CallFilters(ledger, clock), log="test", version="1"),
+        call_files=CallFiles(history := MemoryCallHistory(ledger), CallFilters(ledger, clock, history), log="test", version="1"),
         attachments=Attachments(records=NothingAttached(), exposures=gateway.exposures),
         conversations=gateway.conversations,
         imports=gateway.imports,

@@ -289,7 +289,9 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
     console = ConsoleMethods(
         gateway,
         passkeys,
-        AuditMethods(gateway, MemoryCallHistory(ledger), CallFilters(ledger, clock), AuditVerifier(ledger.check)),
+        AuditMethods(
+            gateway, history := MemoryCallHistory(ledger), CallFilters(ledger, clock, history), AuditVerifier(ledger.check)
+        ),
         SourceMethods(sources, policy),
         ClientMethods(Clients(grants, sessions, gateway.connections, clock)),
         PolicyMethods(policies.publishing, policies.freezing, policies.shadow, Rehearsals(rehearse_nothing), ledger),

@@ -114,7 +114,7 @@ class AuditMethods:
         """Newest first."""
         limit = params.limit or PAGE
         names = await self._filters.names()
-        wanted = self._filters.read(caller.principal, params.filter, names)
+        wanted = await self._filters.read(caller.principal, params.filter, names)
         calls = await self._history.page(wanted, _read_place(params.cursor), limit + 1)
         page = calls[:limit]
         return wire.AuditedCallList(
@@ -125,7 +125,8 @@ class AuditMethods:
 
     async def count_calls(self, caller: ConsoleCaller, params: wire.CallCounting) -> wire.CallCount:
         """By outcome, in all and over time."""
-        counts = await self._history.count(self._filters.read(caller.principal, params.filter, await self._filters.names()))
+        wanted = await self._filters.read(caller.principal, params.filter, await self._filters.names())
+        counts = await self._history.count(wanted)
         return views.view_counts(counts, await self._history.unread())
 
     async def list_choices(self, caller: ConsoleCaller, _params: Nothing) -> wire.CallChoices:
@@ -201,7 +202,7 @@ class AuditMethods:
 
     async def sum_load(self, caller: ConsoleCaller, params: wire.AuditSpan) -> wire.AuditLoad:
         """How much people were asked."""
-        since, until = self._filters.span(params.since, params.until, LOAD_DAYS)
+        since, until = await self._filters.span(caller.principal, params.since, params.until, LOAD_DAYS)
         owner = owner_of(caller.principal)
         questions = await self._history.question_load(since, until, owner)
         tasks = await self._history.tasks(since, until, owner)
@@ -209,7 +210,7 @@ class AuditMethods:
 
     async def sum_models(self, caller: ConsoleCaller, params: wire.AuditSpan) -> wire.AuditModels:
         """What was used of models."""
-        since, until = self._filters.span(params.since, params.until, LOAD_DAYS)
+        since, until = await self._filters.span(caller.principal, params.since, params.until, LOAD_DAYS)
         totals = await self._history.model_totals(since, until, owner_of(caller.principal))
         return wire.AuditModels(
             since=rfc3339(since),

@@ -48,7 +48,7 @@ class ComparisonMethods:
     async def list_recent(self, caller: ConsoleCaller, _params: Nothing) -> wire.RecentConversations:
         """What there is to choose from."""
         names = await self._filters.names()
-        calls = await self._history.page(self._of(caller, None), None, _RECENT_CALLS)
+        calls = await self._history.page(await self._of(caller, None), None, _RECENT_CALLS)
         newest: dict[str, AuditedCall] = {}
         for call in calls:
             newest.setdefault(call.conversation_id, call)
@@ -83,7 +83,7 @@ class ComparisonMethods:
         self, caller: ConsoleCaller, conversation_id: str, names: Mapping[str, str]
     ) -> tuple[wire.ComparedSide, Sequence[ComparedCall]]:
         records, owner = self._gateway.ports.records, owner_of(caller.principal)
-        found = await self._history.page(self._of(caller, conversation_id), None, MOST_CALLS + 1)
+        found = await self._history.page(await self._of(caller, conversation_id), None, MOST_CALLS + 1)
         record = await records.conversation(conversation_id)
         if record is not None and owner is not None and record.principal_id != owner:
             record = None
@@ -109,8 +109,8 @@ class ComparisonMethods:
         )
         return side, sorted(calls, key=lambda call: call.closed)
 
-    def _of(self, caller: ConsoleCaller, conversation_id: str | None) -> HistoryFilter:
-        since, until = self._filters.span(None, None, LONGEST_DAYS)
+    async def _of(self, caller: ConsoleCaller, conversation_id: str | None) -> HistoryFilter:
+        since, until = await self._filters.span(caller.principal, None, None, LONGEST_DAYS)
         return HistoryFilter(since, until, principal_id=owner_of(caller.principal), conversation_id=conversation_id)
 
 

@@ -245,6 +245,13 @@ def values_of(name: str, principal_id: str | None) -> Query:
     return query if principal_id is None else query.where(t.kinds.c.principal_id == principal_id)
 
 
+def newest_after(at: int, principal_id: str | None) -> Query:
+    """The time of the newest call after one."""
+    query = select(func.max(t.calls.c.at)).where(t.calls.c.at > at)
+    of_kind = t.kinds.c.id == t.calls.c.kind
+    return query if principal_id is None else query.where(of_kind, t.kinds.c.principal_id == principal_id)
+
+
 # ── load on people, and use of models ──
 
 

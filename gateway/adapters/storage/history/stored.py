@@ -208,6 +208,10 @@ class StoredHistory:
 
         return await self._ask(answer)
 
+    async def newest_after(self, at: int, principal_id: str | None) -> int | None:
+        """Where the clock was set back, calls began later than now."""
+        return await self._ask(lambda connection: connection.execute(queries.newest_after(at, principal_id)).scalar())
+
     async def find_call(self, position: int) -> AuditedCall | None:
         """The call that begins with that leaf."""
 
