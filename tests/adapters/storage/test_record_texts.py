@@ -70,7 +70,7 @@ def test_records_that_lie_there_as_text_are_read_alike(state: Path) -> None:
     assert report.fault is None
 
 
-def test_whatever_bit_was_flipped_the_text_is_the_same_or_found_to_be_another(state: Path) -> None:
+def test_case_323_whatever_bit_was_flipped_the_text_is_the_same_or_found_to_be_another(state: Path) -> None:
     for _, noted, body in kept(state):
         if not isinstance(body, bytes):
             continue
@@ -89,7 +89,7 @@ def test_whatever_bit_was_flipped_the_text_is_the_same_or_found_to_be_another(st
         assert found > len(body) * 7
 
 
-def test_no_more_is_made_of_what_is_packed_than_a_record_has() -> None:
+def test_case_323_no_more_is_made_of_what_is_packed_than_a_record_has() -> None:
     deflating = zlib.compressobj(9, wbits=-15)
     bomb = b"\x1f" + deflating.compress(bytes(64 << 20)) + deflating.flush()
     tracemalloc.start()
