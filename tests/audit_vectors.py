@@ -43,6 +43,9 @@ ANCHOR_CHANGES: Final = "anchor_changes.jsonl"
 """What `tests.anchor_vectors` makes: of a log with anchors."""
 STAMP_CHANGES: Final = "stamp_changes.jsonl"
 """What `tests.stamp_vectors` makes: of its time stamp, with the `detail` of the fault."""
+TYPE_CHANGES: Final = "type_changes.jsonl"
+"""Values of another type in records under a checkpoint of their own, which the two took for different things, or one ended over.
+They were found by chance and are kept as they are."""
 WRITE: Final = '@why("This changes files, so it needs your yes")\n'
 
 Step = Sequence[Any]
@@ -51,7 +54,7 @@ Place = tuple[str | int, ...]
 
 def read_changes() -> Iterator[dict[str, Any]]:
     """Every change with what is to be found."""
-    for name in (CHANGES, KEY_CHANGES, ANCHOR_CHANGES, STAMP_CHANGES):
+    for name in (CHANGES, KEY_CHANGES, ANCHOR_CHANGES, STAMP_CHANGES, TYPE_CHANGES):
         for line in (FOLDER / name).read_text().splitlines():
             yield json.loads(line)
 

@@ -1,8 +1,7 @@
 """The invariants of a whole audit log, which no single hash can prove.
 
 `InvariantChecker` reads leaf after leaf and returns the first violation: something ran without an intent, an intent without
-the approval it names, an approval used twice, a request closed twice or never, a grant that covers more than was shown, a
-tool that was not offered.
+the approval it names, an approval used twice, a request closed twice or never, a grant beyond what was shown, a tool not offered.
 """
 
 from __future__ import annotations
@@ -33,6 +32,7 @@ from gateway.core.ledger import (
     SnapshotIssued,
     TurnBegun,
 )
+from gateway.core.members import flag_of, text_of
 from gateway.core.patterns import Pattern, is_read_off
 from gateway.core.plans import signed_digest
 from gateway.core.quorum_records import PEOPLE_EVENTS, QuorumRecords
@@ -148,9 +148,9 @@ class InvariantChecker:
             case CallClosed.EVENT:
                 if "after" in body:
                     self._after[_key(body)] = body["after"]
-                return self._close(_key(body), body["outcome"], ran=body["executed"])
+                return self._close(_key(body), body["outcome"], ran=flag_of(body, "executed"))
             case TurnBegun.EVENT | SnapshotIssued.EVENT:
-                self._snapshots.put(short_digest(body["turnId"]), body["conversationId"], body["snapshotDigest"])
+                self._snapshots.put(short_digest(body["turnId"]), body["conversationId"], text_of(body, "snapshotDigest"))
             case ApprovalRequested.EVENT:
                 return self._request(body, payload)
             case ApprovalResolved.EVENT:
@@ -249,7 +249,7 @@ class InvariantChecker:
         return violation
 
     def _check_offer(self, body: Body) -> Violation | None:
-        name, snapshot = body["tool"], body["snapshotDigest"]
+        name, snapshot = body["tool"], text_of(body, "snapshotDigest")
         if self._snapshots.get(body["conversationId"], snapshot) != short_digest(body["turnId"]):
             return Violation(Invariant.ONLY_WHAT_WAS_OFFERED, f"call `{body['callId']}` names a snapshot that its turn never had")
         if (tools := self.offers.get(snapshot)) is not None:

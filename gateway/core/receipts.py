@@ -293,7 +293,7 @@ def _read_record(value: Json, place: str, checkpoint: Checkpoint) -> ProvenRecor
 
 
 def _read_snapshots(value: Json, records: Sequence[ProvenRecord]) -> Mapping[str, Mapping[str, OfferedTool]]:
-    named = {record.body.get("snapshotDigest") for record in records}
+    named = {each for record in records if isinstance(each := record.body.get("snapshotDigest"), str)}
     offers: dict[str, Mapping[str, OfferedTool]] = {}
     for number, each in enumerate(_list(value, "snapshots")):
         place = f"snapshots[{number}]"

@@ -21,6 +21,7 @@ from gateway.core.ledger import (
     PrincipalRemoved,
     SettingChanged,
 )
+from gateway.core.members import flag_of, text_of
 from gateway.core.plans import signed_digest
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus
 
@@ -64,9 +65,9 @@ class SignedAnswers:
         """What is wrong with the next record, or None. An answer whose payload was erased cannot be checked."""
         match body["event"]:
             case PrincipalEnrolled.EVENT | PasskeyAdded.EVENT:
-                self._passkeys[body["credentialId"]] = RecordedPasskey(
-                    body["credentialId"], body["principalId"], body["publicKey"], body["backupEligible"]
-                )
+                credential_id, person_id = text_of(body, "credentialId"), text_of(body, "principalId")
+                eligible = flag_of(body, "backupEligible")
+                self._passkeys[credential_id] = RecordedPasskey(credential_id, person_id, text_of(body, "publicKey"), eligible)
             case PasskeyRemoved.EVENT:
                 self._passkeys.pop(body["credentialId"], None)
             case PrincipalRemoved.EVENT:

@@ -110,6 +110,12 @@ export function needText(of: JsonObject, name: string): string {
   return value;
 }
 
+export function needFlag(of: JsonObject, name: string): boolean {
+  const value = need(of, name);
+  if (typeof value !== "boolean") throw new Malformed(`\`${name}\` is neither true nor false`);
+  return value;
+}
+
 export function needNumber(of: JsonObject, name: string): number {
   const value = need(of, name);
   if (typeof value !== "number") throw new Malformed(`\`${name}\` is no number`);

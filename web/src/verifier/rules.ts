@@ -14,6 +14,7 @@ import {
   Malformed,
   member,
   need,
+  needFlag,
   needNumber,
   needObject,
   needText,
@@ -120,7 +121,7 @@ export class Rules {
         return this.intend(body, payload);
       case "call:closed":
         this.noteOrder(body);
-        return this.close(body, need(body, "outcome"), need(body, "executed") === true);
+        return this.close(body, need(body, "outcome"), needFlag(body, "executed"));
       case "call:found-unknown":
         return this.close(body, "executionError", true);
       case "call:refused":

@@ -1,7 +1,17 @@
 /** The passkeys' signatures in the record: each answer by the passkey that was registered for that person, over what they were shown. */
 
 import { fromHex, hash } from "./bytes.ts";
-import { agree, encodeText, isJsonObject, type JsonObject, need, needObject, needText, parseJson } from "./json.ts";
+import {
+  agree,
+  encodeText,
+  isJsonObject,
+  type JsonObject,
+  need,
+  needFlag,
+  needObject,
+  needText,
+  parseJson,
+} from "./json.ts";
 import { signedDigest } from "./plans.ts";
 import { findFaultInAnswer, type RecordedPasskey } from "./webauthn.ts";
 
@@ -22,7 +32,7 @@ export class SignedAnswers {
           credentialId,
           personId: needText(body, "principalId"),
           publicKey: needText(body, "publicKey"),
-          backupEligible: need(body, "backupEligible") === true,
+          backupEligible: needFlag(body, "backupEligible"),
         });
         return null;
       }

@@ -97,6 +97,7 @@ const changes: readonly Change[] = [
   "key_changes.jsonl",
   "anchor_changes.jsonl",
   "stamp_changes.jsonl",
+  "type_changes.jsonl",
 ].flatMap((name) =>
   read(name)
     .toString()
