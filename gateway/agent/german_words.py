@@ -14,7 +14,10 @@ from typing import Any, Final, cast
 from gateway.shipped import read_loop_file
 
 _NOUNS: Final = [name for name, text in read_loop_file("copy")["says"].items() if re.fullmatch("[a-z]+", text)]
-_NO_SENTENCE: Final = frozenset((*_NOUNS, "workspace", "totalsLeftOut", "unheard", "importedTurn"))
+_CANCELLED: Final = ("unheard", "endedBefore", "endedDuring", "earlierFailed")
+"""Why a call was cancelled: the loop's own words and those of the gateway, which speaks English."""
+
+_NO_SENTENCE: Final = frozenset((*_NOUNS, *_CANCELLED, "workspace", "totalsLeftOut", "importedTurn"))
 """Words for the blanks of other sentences, and what only the model reads."""
 
 _BLANK: Final = re.compile(r"\{(\w+)\}")
@@ -107,7 +110,7 @@ def _filled(name: str, value: str) -> str:
     if name in ("noun", "place") and known is not None:
         return german[known]
     if name == "why":
-        return value.replace(f": {english['unheard']}.", f": {german['unheard']}.")
+        return next((f": {german[each]}." for each in _CANCELLED if value == f": {english[each]}."), value)
     if name == "abilities":
         for ability, told in read_loop_file("german")["abilities"].items():
             value = value.replace(ability, told)

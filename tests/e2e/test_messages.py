@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 from playwright.async_api import Locator, Page, expect
@@ -62,6 +63,9 @@ async def test_a_question_is_asked_in_other_words_in_a_branch_and_the_first_answ
     # The two before are as they were, a reload later too.
     await shell.reload()
     await expect(answers(shell).nth(1)).to_have_text("It is red.")
+    # What the answers took, and how full the context is, is known again as well.
+    await expect(shell.get_by_text(re.compile(r"^\d+ tokens\b")).last).to_be_visible()
+    await expect(shell.get_by_role("meter")).to_be_visible()
     await shell.get_by_role("button", name="Branch before").click()
     await expect(answers(shell).nth(1)).to_have_text("It is green.")
     await shell.get_by_role("button", name="Branch before").click()

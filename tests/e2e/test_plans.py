@@ -23,6 +23,11 @@ async def test_three_steps_are_one_page_one_of_them_denied_and_the_others_approv
     model.will_answer(Reply(calls=deletions), Reply("That is done."))
     await send(shell, "delete one, two and three")
     await expect(approval_dock(shell)).to_contain_text("2 more calls wait")
+    await expect(shell.get_by_text("The question stands below")).to_have_count(1)
+    # In the list the time that is left stands in the place of the time since.
+    row = shell.get_by_role("listitem").filter(has=shell.locator("[aria-current=page]"))
+    await expect(row.get_by_role("timer")).to_be_visible()
+    await expect(row.locator("time")).to_have_count(0)
     async with person.open_approval(shell) as page:
         await expect(page.get_by_role("heading", name="3 steps wait for your approval")).to_be_visible()
         for step in (1, 2, 3):

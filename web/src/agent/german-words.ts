@@ -18,8 +18,16 @@ interface Sentence {
 
 const says: Readonly<Record<string, string>> = words.says;
 const NOUNS = Object.entries(says).flatMap(([name, text]) => (/^[a-z]+$/.test(text) ? [name] : []));
+/** Why a call was cancelled: the loop's own words and those of the gateway, which speaks English. */
+const CANCELLED = ["unheard", "endedBefore", "endedDuring", "earlierFailed"] as const;
 /** Words for the blanks of other sentences, and what only the model reads. */
-const NO_SENTENCE: ReadonlySet<string> = new Set([...NOUNS, "workspace", "totalsLeftOut", "unheard", "importedTurn"]);
+const NO_SENTENCE: ReadonlySet<string> = new Set([
+  ...NOUNS,
+  ...CANCELLED,
+  "workspace",
+  "totalsLeftOut",
+  "importedTurn",
+]);
 
 /** What stands in a blank, where that is less than any words of a line. */
 const BLANKS: Readonly<Record<string, string>> = {
@@ -101,7 +109,10 @@ function translate(line: string, sentences: readonly Sentence[], german: Readonl
 function blankIn(name: string, value: string, german: Readonly<Record<string, string>>): string {
   const known = [...NOUNS, "workspace"].find((each) => says[each] === value);
   if ((name === "noun" || name === "place") && known !== undefined) return german[`loop:${known}`] as string;
-  if (name === "why") return value.replace(`: ${says.unheard}.`, () => `: ${german["loop:unheard"]}.`);
+  if (name === "why") {
+    const why = CANCELLED.find((each) => value === `: ${says[each]}.`);
+    return why === undefined ? value : `: ${german[`loop:${why}`]}.`;
+  }
   if (name === "abilities") {
     const told = Object.entries(germanWish.abilities).reduce((so, [ability, each]) => so.replace(ability, each), value);
     return told.replace(/ and (?=[^,]*$)/, " und ");

@@ -3,6 +3,7 @@ import { t } from "../../language/t.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Countdown } from "../../ui/Countdown.tsx";
 import { useHalfMinute } from "../../ui/clock.ts";
+import { shownTitle } from "../../ui/conversation-title.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Menu } from "../../ui/Menu.tsx";
@@ -125,11 +126,12 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
                   aria-current={row.conversation.id === state.currentId ? "page" : undefined}
                   onClick={() => choose(row.conversation.id)}
                 >
-                  <span className={styles.title} dir="auto" title={row.conversation.title || undefined}>
-                    {row.conversation.title || t`Untitled`}
+                  <span className={styles.title} dir="auto" title={shownTitle(row.conversation.title) || undefined}>
+                    {shownTitle(row.conversation.title) || t`Untitled`}
                   </span>
                   <span className={styles.when}>
-                    <TimeAgo at={row.conversation.updatedAt} />
+                    {/* Both times on one line are too much for the narrow list, and what is left matters more. */}
+                    {row.expiresAt === null && <TimeAgo at={row.conversation.updatedAt} />}
                     {row.conversation.parentId !== undefined && <Tag>{t`Branch`}</Tag>}
                     {isImported(row) && <Tag>{t`Imported`}</Tag>}
                     {row.waiting > 0 && <Tag tone="waiting">{t`Waiting`}</Tag>}
@@ -139,7 +141,7 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
                 </button>
                 <Menu
                   trigger={<span aria-hidden="true">⋯</span>}
-                  label={t`More for ${row.conversation.title || t`Untitled`}`}
+                  label={t`More for ${shownTitle(row.conversation.title) || t`Untitled`}`}
                   items={[
                     { label: t`Rename`, onSelect: () => setPending({ kind: "rename", row }) },
                     {
@@ -199,7 +201,7 @@ interface RowDialogProps {
 
 function RenameDialog({ workspace, row, onClose }: RowDialogProps) {
   const { id, title } = row.conversation;
-  const [draft, setDraft] = useState(title);
+  const [draft, setDraft] = useState(shownTitle(title));
   const submit = () => {
     onClose();
     // Without a name it keeps the one that it has.

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { t } from "../../language/t.ts";
 import { Button } from "../../ui/Button.tsx";
+import { shownTitle } from "../../ui/conversation-title.ts";
 import { Spinner } from "../../ui/Spinner.tsx";
 import { TimeAgo } from "../../ui/TimeAgo.tsx";
 import styles from "./ConversationSidebar.module.css";
@@ -58,7 +59,9 @@ export function MessageSearchList({ workspace, sought, onChosen }: FoundProps) {
               </span>
               <span className={styles.when}>
                 <span className={styles.title}>
-                  {role === "user" ? t`You in ${title || t`Untitled`}` : t`Assistant in ${title || t`Untitled`}`}
+                  {role === "user"
+                    ? t`You in ${shownTitle(title) || t`Untitled`}`
+                    : t`Assistant in ${shownTitle(title) || t`Untitled`}`}
                 </span>
                 <TimeAgo at={at} />
               </span>

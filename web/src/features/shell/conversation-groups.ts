@@ -1,4 +1,5 @@
 import { t } from "../../language/t.ts";
+import { shownTitle } from "../../ui/conversation-title.ts";
 import { month } from "../../ui/moments.ts";
 import type { ConversationRow } from "./workspace-state.ts";
 
@@ -28,7 +29,9 @@ export function groupConversations(
 /** Those whose title has every word that is looked for, whatever their case. */
 export function searchConversations(rows: readonly ConversationRow[], sought: string): readonly ConversationRow[] {
   const words = sought.toLowerCase().split(/\s+/).filter(Boolean);
-  return rows.filter(({ conversation: { title } }) => words.every((word) => title.toLowerCase().includes(word)));
+  return rows.filter(({ conversation: { title } }) =>
+    words.every((word) => shownTitle(title).toLowerCase().includes(word)),
+  );
 }
 
 /** A day in words, by the calendar of where the person is. */

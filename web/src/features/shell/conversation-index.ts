@@ -163,10 +163,10 @@ function plainTitle(title: string): string {
   return title.replaceAll(/\s+/g, " ").replaceAll(/(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
 }
 
-/** A command is no title: what it does is. */
+/** A command is no title: what it does is, in English; pages show it in their language. */
 function titleOfCommand(typed: string): string {
   const [command = "", name] = typed.slice(1).split(/\s+/);
   if (name === undefined || name === "") return `${command.charAt(0).toUpperCase()}${command.slice(1)}`;
-  if (command === "call") return t`Call of ${name}`;
-  return command === "inspect" ? t`The tool ${name}` : typed.slice(1);
+  if (command === "call") return `Call of ${name}`;
+  return command === "inspect" ? `The tool ${name}` : typed.slice(1);
 }

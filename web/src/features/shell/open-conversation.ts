@@ -44,7 +44,7 @@ export class OpenConversation {
   #isAttaching = false;
   /** The turn that runs now; resolved when none does. */
   #underWay: Promise<void> = Promise.resolve();
-  readonly #figures = new TurnFigures();
+  readonly #figures: TurnFigures;
   #log: Conversation = emptyConversation;
   #unfinishedTurn: UnfinishedTurn | null = null;
   #models: readonly ModelInfo[] = [];
@@ -66,6 +66,7 @@ export class OpenConversation {
     this.queue = new MessageQueue(id, environment.kept);
     this.#partial = new PartialAnswer(id, environment);
     this.#ending = new LastEnding(id, environment.kept);
+    this.#figures = new TurnFigures(id, environment.kept);
     this.#turnsUnderWay = new TurnsUnderWay(environment.keptInTab);
     this.#client = client;
     this.#environment = environment;
@@ -77,7 +78,7 @@ export class OpenConversation {
     return this.#log;
   }
 
-  /** What the answers that this page has seen took, by turn. */
+  /** What the answers that this browser has seen took, by turn. */
   get figures(): ReadonlyMap<string, AnswerFigures> {
     return this.#figures.byTurn;
   }
@@ -112,7 +113,8 @@ export class OpenConversation {
     this.#recalled = recall(messages, calls);
     this.#runner = null;
     const log = restoreLog(messages, calls, openTurn?.turnId ?? null);
-    this.#log = openTurn === undefined ? this.#ending.restore(log, messages.at(-1)) : log;
+    const gauge = this.#figures.recall();
+    this.#log = { ...(openTurn === undefined ? this.#ending.restore(log, messages.at(-1)) : log), gauge };
     return {
       begun: this.#partial.of(messages.at(-1)) ?? "",
       // A call that waits for a person, or runs, is waited for at once.

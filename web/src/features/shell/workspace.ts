@@ -2,6 +2,7 @@ import { emptyConversation } from "../../agent/conversation.ts";
 import type { AgentEvent } from "../../agent/events.ts";
 import { readCommand } from "../../agent/slash.ts";
 import type { Conversation, ModelInfo, SessionDescription, ToolDescriptor } from "../../protocol/generated.ts";
+import { shownTitle } from "../../ui/conversation-title.ts";
 import { type GivenFile, PendingFiles } from "./attachments.ts";
 import { Attempts } from "./attempts.ts";
 import { Bell } from "./bell.ts";
@@ -373,7 +374,7 @@ export class Workspace {
       list: this.#listed?.map((each) => rowOf(each, this.#opened.get(each.id))) ?? null,
       hasMore: this.#index.hasMore,
       currentId: this.#currentId,
-      title: this.#index.find(this.#currentId)?.title ?? "",
+      title: shownTitle(this.#index.find(this.#currentId)?.title ?? ""),
       log: current?.log ?? emptyConversation,
       place: this.#place,
       figures: current?.figures ?? new Map(),

@@ -4,6 +4,11 @@ export const EXEMPT: readonly { readonly file: string; readonly text?: RegExp; r
   { file: "ui/call-sentence.ts", why: "what the gateway writes, to be known again by it" },
   { file: "ui/theme.ts", why: "a condition of a style sheet" },
   { file: "features/shell/Attention.tsx", text: /^Countersign$/, why: "the product's name" },
+  {
+    file: "features/shell/conversation-index.ts",
+    text: /^(Call of|The tool)/,
+    why: "titles that are kept, which the pages show in their own language",
+  },
   { file: "features/shell/lookups.ts", why: "the title of a conversation that only the record shows" },
   { file: "features/shell/personal-chat.ts", why: "an instruction to the model" },
   {

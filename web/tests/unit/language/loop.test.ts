@@ -69,7 +69,9 @@ test("every sentence of the loop has a German one with the same blanks, and none
 test("every sentence is read in German with what stands in its blanks", () => {
   const parts = new Set([
     ...["line", "word", "row", "entry", "file", "folder"].flatMap((noun) => [`says.${noun}One`, `says.${noun}Many`]),
-    ...["workspace", "totalsLeftOut", "unheard", "importedTurn"].map((name) => `says.${name}`),
+    ...["workspace", "totalsLeftOut", "unheard", "endedBefore", "endedDuring", "earlierFailed", "importedTurn"].map(
+      (name) => `says.${name}`,
+    ),
   ]);
   const sample = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, name: string) => SAMPLES[name] ?? `some ${name}`);
   const theirs = new Map(flat(german));

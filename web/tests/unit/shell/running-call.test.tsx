@@ -85,6 +85,11 @@ test("a call that waits points to its question and does not say it a second time
   expect(line.textContent).not.toContain("notes/old.txt");
 });
 
+test("of several calls that wait only the one whose question stands there points to it", () => {
+  render(<ToolCallView card={{ ...running, phase: "waiting" }} behindAnother onCancel={() => undefined} />);
+  expect(screen.getByRole("article").textContent).not.toContain("The question stands below");
+});
+
 test("arguments are folded only where the line does not say them whole", () => {
   const result = { outcome: "ok", content: "done", trust: "trusted", truncated: false } as const;
   const ended = (given: Record<string, unknown>) => {

@@ -113,7 +113,7 @@ interface AnswerActionsProps {
   /** What to send so that an answer goes on that ended before it was done. */
   readonly further: string | null;
   readonly onSend: (text: string) => void;
-  /** What the turn took, if this page has seen it. */
+  /** What the turn took, if this browser has seen it. */
   readonly figures: AnswerFigures | undefined;
 }
 

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { ATTACHER } from "../../../agent/attached.ts";
 import type { CallCard, Conversation, Course, Entry } from "../../../agent/conversation.ts";
+import { waitingCalls } from "../../../agent/conversation.ts";
 import { t } from "../../../language/t.ts";
 import type { ToolCall } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
@@ -271,10 +272,12 @@ function EntryView({ entry, view, index, isSought, sendKey, onCancelCall }: Entr
       );
     case "call": {
       const card = view.calls[entry.callId];
+      const waiting = waitingCalls(view);
       return card === undefined ? null : (
         <ToolCallView
           card={card}
-          amongSeveral={waitingIn(view) > 1}
+          amongSeveral={waiting.length > 1}
+          behindAnother={waiting.findIndex(({ call }) => call.id === entry.callId) > 0}
           held={isHeld(view, card)}
           own={ownCallAt(view, index - 1)?.id === card.call.id && card.call.name !== ATTACHER}
           onCancel={onCancelCall}
@@ -290,10 +293,6 @@ function EntryView({ entry, view, index, isSought, sendKey, onCancelCall }: Entr
         </Banner>
       );
   }
-}
-
-function waitingIn(view: Conversation): number {
-  return Object.values(view.calls).filter(({ phase }) => phase === "waiting").length;
 }
 
 /** After this long, in milliseconds, somebody wonders whether anything happens. A model that is being loaded says so itself. */

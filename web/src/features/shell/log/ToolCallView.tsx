@@ -22,6 +22,8 @@ export interface ToolCallProps {
   readonly card: CallCard;
   /** Several calls wait, and their tool alone does not say which one this is. */
   readonly amongSeveral?: boolean;
+  /** It waits, and the dock asks about another one first. */
+  readonly behindAnother?: boolean;
   /** It stands behind a call that waits for a person, and has not begun. */
   readonly held?: boolean;
   /** The person made it, and no model says what came of it: the result is the answer. */
@@ -34,7 +36,8 @@ export interface ToolCallProps {
  * One tool call, keyed by its id: tool, arguments, state and result. What is over is a line of the log that opens, and needs no
  * card. What waits is a line that points to the dock, so that a question stands in one place.
  */
-export function ToolCallView({ card, amongSeveral = false, held = false, own = false, onCancel }: ToolCallProps) {
+export function ToolCallView(props: ToolCallProps) {
+  const { card, amongSeveral = false, behindAnother = false, held = false, own = false, onCancel } = props;
   const { tool, progress, result } = card;
   const call = withoutBytes(card.call);
   const { label, tone } = stateOf(card, held);
@@ -95,7 +98,9 @@ export function ToolCallView({ card, amongSeveral = false, held = false, own = f
           {state}
         </header>
       )}
-      {waits && <p className={styles.note}>{t`The question stands below, above the message field.`}</p>}
+      {waits && !behindAnother && (
+        <p className={styles.note}>{t`The question stands below, above the message field.`}</p>
+      )}
       {result === undefined && progress !== undefined && <Underway progress={progress} />}
       {result !== undefined && result.outcome !== "ok" && progress !== undefined && progress.lines.length > 0 && (
         <details className={styles.fold} open>
