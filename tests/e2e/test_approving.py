@@ -156,8 +156,14 @@ async def test_a_grant_for_the_session_says_what_it_covers_and_the_next_call_doe
     await expect(console.get_by_text("No grant is in force")).to_be_visible()
     await call_tool(shell, "note", what="milk")
     await expect(approval_dock(shell)).to_contain_text("Note milk")
-    await shell.get_by_role("button", name="Stop").click()
+    # One for a turn is over with it, and is not listed as if it still held.
+    async with person.open_approval(shell) as approval:
+        await approval.get_by_role("radio", name="For this turn").check()
+        await decide(approval, "Approve for this turn")
+        await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
     await expect_idle(shell)
+    await console.reload()
+    await expect(console.get_by_text("No grant is in force")).to_be_visible()
 
 
 async def test_the_inbox_shows_a_new_question_by_itself_and_can_deny_all(person: Person) -> None:

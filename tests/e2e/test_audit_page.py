@@ -95,6 +95,15 @@ async def test_a_call_is_found_by_its_tool_opened_by_keyboard_and_shown_as_it_wa
         await page.emulate_media(media="null")
     await page.go_back()
     await expect(page.get_by_label("Narrowed by")).to_contain_text("peek")
+    # What is looked at stands in the address, and is kept under a name.
+    assert "tool=peek" in page.url
+    await page.locator("summary", has_text="Saved views").click()
+    await page.get_by_label("Save this view as").fill("Peeks")
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await page.goto(f"{person.gateway.console_origin}/audit")
+    await page.locator("summary", has_text="Saved views").click()
+    await page.get_by_role("link", name="Peeks").click()
+    await expect(page.get_by_label("Narrowed by")).to_contain_text("peek")
     await page.locator("summary", has_text="Export").click()
     async with page.expect_download() as saving:
         await page.get_by_role("button", name="Export", exact=True).click()

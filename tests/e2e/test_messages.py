@@ -6,7 +6,7 @@ import asyncio
 import re
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, WebSocketRoute, expect
 
 from gateway.adapters.inference.scripted import Reply
 from tests.e2e.appearance import check_appearance, is_firefox
@@ -218,6 +218,39 @@ async def test_a_conversation_is_found_pinned_and_saved_as_markdown(shell: Page,
     await shell.reload()
     await expect(side.get_by_role("list", name="Pinned")).to_contain_text("remember the zucchini")
     await check_appearance(shell, "shell-pinned")
+
+
+async def test_older_conversations_stand_under_their_days_and_one_is_renamed(
+    person: Person, shell: Page, model: ScriptedServer
+) -> None:
+    model.will_answer(Reply("Noted."))
+    await send(shell, "remember the quince")
+    await expect(answers(shell)).to_have_text("Noted.")
+    await expect_idle(shell)
+
+    def aged(message: str | bytes) -> str:
+        """The gateway's list, each conversation of it as if it were used last in the year 2025."""
+        text = message if isinstance(message, str) else message.decode()
+        return re.sub(r'("updatedAt":\s*")\d{4}-\d\d', r"\g<1>2025-03", text)
+
+    def forward(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+        server.on_message(lambda message: socket.send(aged(message)))
+
+    page = await person.context.new_page()
+    await page.route_web_socket(re.compile("/ws$"), forward)
+    await page.goto(person.gateway.agent_origin)
+    side = page.get_by_role("navigation", name="Conversations")
+    older = side.get_by_role("list", name="March 2025")
+    await expect(older).to_contain_text("remember the quince")
+    await expect(side.get_by_text("Today", exact=True)).to_have_count(0)
+    await older.get_by_role("button", name="More for remember the quince").click()
+    await page.get_by_role("menuitem", name="Rename").click()
+    await page.get_by_label("Title").fill("Fruit")
+    await page.get_by_label("Title").press("Enter")
+    await expect(older.get_by_role("button", name="More for Fruit")).to_be_visible()
+    await expect(older.get_by_text("remember the quince")).to_have_count(0)
+    await page.close()
 
 
 async def test_no_page_reported_a_violation(person: Person) -> None:

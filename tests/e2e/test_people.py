@@ -72,6 +72,17 @@ async def test_somebody_is_invited_suspended_and_let_in_again(
     # A guest has no link to the page, and is told what it is for.
     await expect(grace.console.get_by_role("link", name="People")).to_have_count(0)
 
+    # A session may be lent a higher label, which never falls again, and be ended by itself.
+    label = alive.get_by_label("Label")
+    await label.select_option("internal")
+    await expect(label.get_by_role("option")).to_have_text(["internal", "confidential", "high"])
+    await alive.get_by_role("button", name="End this session").click()
+    await expect(shell.get_by_role("heading", name="Your session has ended")).to_be_visible()
+    await expect(alive).to_have_count(0)
+    await shell.close()
+    shell = await grace.sign_in_to_shell()
+    await expect(alive).to_have_count(1)
+
     await person.passkey.carry_to(people)
     await card(people, GRACE).get_by_role("button", name="Suspend").click()
     await check_on_both(people, "console-people-suspend")

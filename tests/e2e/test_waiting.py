@@ -155,12 +155,22 @@ async def test_signing_out_on_the_console_ends_the_shell_and_what_waits_in_it(
     grace = await Person.with_new_browser(browser, gateway)
     await grace.enrol(said.rpartition("#t=")[2].split()[0], "Grace")
     shell = await grace.sign_in_to_shell()
+    await call_tool(shell, "note", what="milk")
+    async with grace.open_approval(shell) as approval:
+        await approval.get_by_role("radio", name="For this session").check()
+        await decide(approval, "Approve for this session")
+        await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
+    await expect_idle(shell)
     await call_tool(shell, "delete_file", path=OLD)
     await expect(approval_dock(shell)).to_be_visible()
     await grace.console.get_by_role("button", name="Sign out").click()
     await expect(shell.get_by_role("heading", name="Your session has ended")).to_be_visible()
     await expect(shell).to_have_title("Countersign")
     assert person.has_file(OLD)
+    # The session's grant is over with it, and whoever signs in again does not find it listed.
+    await grace.console.get_by_role("button", name="Sign in with a passkey").click()
+    await grace.console.get_by_role("link", name="Grants").click()
+    await expect(grace.console.get_by_text("No grant is in force")).to_be_visible()
     await grace.context.close()
 
 
