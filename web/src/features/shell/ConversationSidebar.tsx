@@ -4,8 +4,6 @@ import { Button } from "../../ui/Button.tsx";
 import { Countdown } from "../../ui/Countdown.tsx";
 import { useHalfMinute } from "../../ui/clock.ts";
 import { shownTitle } from "../../ui/conversation-title.ts";
-import { Dialog } from "../../ui/Dialog.tsx";
-import { Field } from "../../ui/Field.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { Spinner } from "../../ui/Spinner.tsx";
 import { Tag } from "../../ui/Tag.tsx";
@@ -17,6 +15,8 @@ import { usePins } from "./use-pins.ts";
 import type { Workspace } from "./workspace.ts";
 import type { ConversationRow, WorkspaceState } from "./workspace-state.ts";
 
+const DeleteDialog = lazy(async () => ({ default: (await import("./ConversationDialogs.tsx")).DeleteDialog }));
+const RenameDialog = lazy(async () => ({ default: (await import("./ConversationDialogs.tsx")).RenameDialog }));
 const ImportDialog = lazy(async () => ({ default: (await import("./import/ImportDialog.tsx")).ImportDialog }));
 const MessageSearchList = lazy(async () => ({ default: (await import("./MessageSearchList.tsx")).MessageSearchList }));
 
@@ -183,77 +183,15 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
           <ImportDialog workspace={workspace} file={picked} onClose={() => setPicked(null)} onImported={onChosen} />
         </Suspense>
       )}
-      {pending?.kind === "rename" && (
-        <RenameDialog workspace={workspace} row={pending.row} onClose={() => setPending(null)} />
-      )}
-      {pending?.kind === "delete" && (
-        <DeleteDialog workspace={workspace} row={pending.row} onClose={() => setPending(null)} />
+      {pending !== null && (
+        <Suspense>
+          {pending.kind === "rename" ? (
+            <RenameDialog workspace={workspace} row={pending.row} onClose={() => setPending(null)} />
+          ) : (
+            <DeleteDialog workspace={workspace} row={pending.row} onClose={() => setPending(null)} />
+          )}
+        </Suspense>
       )}
     </div>
-  );
-}
-
-interface RowDialogProps {
-  readonly workspace: Workspace;
-  readonly row: ConversationRow;
-  readonly onClose: () => void;
-}
-
-function RenameDialog({ workspace, row, onClose }: RowDialogProps) {
-  const { id, title } = row.conversation;
-  const [draft, setDraft] = useState(shownTitle(title));
-  const submit = () => {
-    onClose();
-    // Without a name it keeps the one that it has.
-    if (draft.trim() !== "") void workspace.library.rename(id, draft.trim());
-  };
-  return (
-    <Dialog
-      open
-      title={t`Rename conversation`}
-      onClose={onClose}
-      actions={
-        <Button variant="primary" onClick={submit}>
-          {t`Rename`}
-        </Button>
-      }
-    >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <Field
-          label={t`Title`}
-          value={draft}
-          maxLength={200}
-          onChange={(event) => setDraft(event.currentTarget.value)}
-        />
-      </form>
-    </Dialog>
-  );
-}
-
-function DeleteDialog({ workspace, row, onClose }: RowDialogProps) {
-  return (
-    <Dialog
-      open
-      title={t`Delete conversation?`}
-      onClose={onClose}
-      actions={
-        <Button
-          variant="danger"
-          onClick={() => {
-            onClose();
-            void workspace.library.delete(row.conversation.id);
-          }}
-        >
-          {t`Delete`}
-        </Button>
-      }
-    >
-      <p>{t`Its messages are deleted, and what still runs in it is cancelled. Its calls stay in the audit log.`}</p>
-    </Dialog>
   );
 }
