@@ -9,13 +9,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from gateway.agent.acts import READING, asked_acts, is_thing
+from gateway.agent.asked import is_for_another
 from gateway.agent.further import pointed_reading
 from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.read_before import read_again
 from gateway.agent.reading import reader_among
+from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.words import words_of
 from gateway.core.local_tools import ATTACHMENT
 
 _NAME: Final = "name"
+_CONTENT: Final = frozenset(VOCABULARY.content_verbs)
+_ASKING: Final = frozenset((*VOCABULARY.asking_words, *VOCABULARY.content_verbs))
+_POINTING: Final = frozenset((*VOCABULARY.file_references, *VOCABULARY.places))
+_UNTELLING: Final = frozenset((*VOCABULARY.light_words, *VOCABULARY.common_terms, *VOCABULARY.content_verbs))
+_TODAY: Final = frozenset(("date", "day", "time", "now", *VOCABULARY.near_days))
 
 
 def attached_for(wish: str, messages: Sequence[Message], turn_id: str, tools: Sequence[Tool]) -> ToolMessage | None:
@@ -30,6 +39,20 @@ def attached_for(wish: str, messages: Sequence[Message], turn_id: str, tools: Se
         _, _, text = each.result["content"].partition("\n")
         call = {**each.call, "name": reader[0], "arguments": {reader[1]: each.call["arguments"][_NAME]}}
         read = replace(each, call=call, result={**each.result, "content": text})
-        if text and (pointed_reading(wish, [read], tools) or read_again(wish, [read], turn_id, tools)) is not None:
+        is_asked = _asks_of_it(wish, tools) or pointed_reading(wish, [read], tools) or read_again(wish, [read], turn_id, tools)
+        if text and is_asked:
             return read
     return None
+
+
+def _asks_of_it(wish: str, tools: Sequence[Tool]) -> bool:
+    """Whether a wish names nothing else than what came with it: "summarise", "what went wrong here?"."""
+    words = words_of(wish)
+    bare = {word.bare for word in words}
+    is_other = any(is_thing(wish[word.start : word.end]) for word in words) or any(
+        each.act != READING for each in asked_acts(wish)
+    )
+    if is_other or is_for_another(wish, tools) or not _TODAY.isdisjoint(bare):
+        return False
+    is_pointed = not bare.isdisjoint(_POINTING) and not bare.isdisjoint(_ASKING)
+    return is_pointed or (not bare.isdisjoint(_CONTENT) and bare <= _UNTELLING)

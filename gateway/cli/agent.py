@@ -116,7 +116,7 @@ def agent(
     from gateway.cli.terminal.images import UnusableImageFile, read_image
     from gateway.cli.terminal.keyboard import Keyboard
     from gateway.cli.terminal.log_handler import ScreenLogHandler
-    from gateway.cli.terminal.piped_input import read_piped, with_piped
+    from gateway.cli.terminal.piped_input import read_piped
     from gateway.cli.terminal.records import EventRecorder, Transcript
     from gateway.cli.terminal.screen import standard_screen
     from gateway.cli.terminal.trajectories import TrajectoryKeeper
@@ -139,9 +139,10 @@ def agent(
         builtin_tools=not tool_files if builtin_tools is None else builtin_tools,
         **options,
     )
+    piped = None
     if single is not None:
         # The shell passes bytes on; what is no UTF-8 is replaced, as it is in what is typed.
-        single = with_piped(os.fsencode(single).decode(errors="replace"), read_piped(sys.stdin))
+        single, piped = os.fsencode(single).decode(errors="replace"), read_piped(sys.stdin)
     screen = standard_screen(only_json=json_out or schema is not None)
     # Without both there is nobody who could see a question and answer it.
     keyboard = Keyboard(sys.stdin) if sys.stdin.isatty() and sys.stderr.isatty() else None
@@ -170,6 +171,7 @@ def agent(
                 settings,
                 terminal,
                 single,
+                piped,
                 name,
                 listeners,
                 rollout,
@@ -221,6 +223,7 @@ async def _run(
     settings: Settings,
     terminal: Terminal,
     single: str | None,
+    piped: str | None,
     name: str | None,
     listeners: Sequence[LoopListener],
     rollout: TrajectoryKeeper | None,
@@ -264,7 +267,7 @@ async def _run(
                 if settings.prompt_cache is not None:
                     await warming.report(terminal.screen)
                 await wait_for_sources(application.sources, terminal.screen)
-                talk = Dialogue(agent, terminal.screen, images)
+                talk = Dialogue(agent, terminal.screen, images, piped)
                 try:
                     if single is not None:
                         # In the event stream it stands already, as the answer of the last turn.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from binascii import b2a_base64
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -117,19 +118,29 @@ class ConversationCommands:
             self._screen.say(f"! {error.message}")
 
     async def attach(self, path: Path) -> bool:
-        """Have an image taken in, by a call of the person's own in a turn of its own, for a model that sees. Whether it came in;
-        why it did not, is said."""
+        """Have an image taken in, for a model that sees. Whether it came in; why it did not, is said."""
         if why := why_unseen(self.model):
             self._screen.say(f"! {why}")
             return False
         try:
             image = read_image(path)
-            proposal = ProposedCall(ATTACHMENT, {"name": image.name, "data": image.data})
-            await self._runner.call(f"Attached {image.name}", proposal)
-            calls = (await self._link.call("tools/list-calls", {"conversationId": self._conversation_id}))["calls"]
         except UnusableImageFile as error:
             self._screen.say(f"! {error}")
             return False
+        return await self._attach(image.name, image.data)
+
+    async def attach_text(self, name: str, text: str) -> bool | None:
+        """Have a text taken in. Whether it came in; why it did not, is said. None where there is no tool for it."""
+        tools, _ = await self._described()
+        if all(tool["name"] != ATTACHMENT for tool in tools):
+            return None
+        return await self._attach(name, b2a_base64(text.encode(), newline=False).decode())
+
+    async def _attach(self, name: str, data: str) -> bool:
+        # A call of the person's own in a turn of its own.
+        try:
+            await self._runner.call(f"Attached {name}", ProposedCall(ATTACHMENT, {"name": name, "data": data}))
+            calls = (await self._link.call("tools/list-calls", {"conversationId": self._conversation_id}))["calls"]
         except GatewayError as error:
             self._screen.say(f"! {error.message}")
             return False

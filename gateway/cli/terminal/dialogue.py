@@ -15,6 +15,7 @@ from gateway.cli.terminal.commands import describe_model
 from gateway.cli.terminal.completer import Completer
 from gateway.cli.terminal.history import PromptHistory
 from gateway.cli.terminal.keyboard import Keyboard
+from gateway.cli.terminal.piped_input import NAME, with_piped
 from gateway.cli.terminal.prompt import Prompt
 from gateway.cli.terminal.screen import Screen
 from gateway.cli.terminal.slash import PlainCommand, TypedMessage, read_typed
@@ -40,10 +41,11 @@ class ExitCode(IntEnum):
 class Dialogue:
     """Says things to the agent, one at a time."""
 
-    def __init__(self, agent: TerminalAgent, screen: Screen, images: Sequence[Path] = ()) -> None:
-        """`images` are attached before anything is said."""
+    def __init__(self, agent: TerminalAgent, screen: Screen, images: Sequence[Path] = (), piped: str | None = None) -> None:
+        """`images` are attached before anything is said, and so is what was piped in beside a question."""
         self._agent = agent
         self._images = images
+        self._piped = piped
         self._screen = screen
         self._leaving = asyncio.Event()
         self._is_busy = False
@@ -64,6 +66,11 @@ class Dialogue:
         # A question about an image that the model is not shown would be answered by guessing.
         if not await self._attach():
             return ExitCode.FAILED
+        if self._piped is not None:
+            came_in = await self._busy(self._agent.commands.attach_text(NAME, self._piped))
+            if came_in is False:
+                return ExitCode.FAILED
+            question = question if came_in else with_piped(question, self._piped)
         code = self._code_of(await self._turn(question))
         if self._agent.structured is not None and not self._interrupted:
             if code is ExitCode.FAILED:

@@ -1,4 +1,8 @@
-"""What comes through a pipe or a file beside a question that stands on the command line."""
+"""What comes through a pipe or a file beside a question that stands on the command line.
+
+It is brought in as the web shell brings in what is attached, so that its words are untrusted and no wish of the person's.
+Where the gateway has no tool for that, they stand below the question.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,11 @@ from typing import Final, TextIO
 
 from gateway.core.errors import Misconfigured
 
-MOST: Final = 128 << 10
-"""Bytes. A message to the gateway holds twice that, and few models read as much."""
+MOST: Final = 120 << 10
+"""Bytes, as of an image: in base64 they fit into a message of the protocol."""
+
+NAME: Final = "standard input"
+"""What it is attached as."""
 
 FIRST_SECONDS: Final = 5.0
 """For the first byte. A program may hold a pipe open that it never writes to."""
@@ -45,6 +52,6 @@ def read_piped(stream: TextIO) -> str | None:
     return text.decode(errors="replace").strip("\n") or None
 
 
-def with_piped(question: str, text: str | None) -> str:
+def with_piped(question: str, text: str) -> str:
     """The question with the text below it."""
-    return question if text is None else _FRAME.format(question=question, text=text)
+    return _FRAME.format(question=question, text=text)

@@ -1,14 +1,28 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
+import { askedActs, isThing } from "./acts.ts";
+import { isForAnother } from "./asked.ts";
 import { ATTACHER } from "./attached.ts";
 import { pointedReading } from "./further.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { readAgain } from "./read-before.ts";
 import { readerAmong } from "./reading.ts";
+import { vocabulary } from "./vocabulary.ts";
+import { wordsOf } from "./words.ts";
 
 /*
  * A question about what the person attached with it, such as one about the rent in January beside a table. What was attached is in no
  * file of the workspace, so nothing is looked for there. It is answered as if it had just been read.
  */
+
+const CONTENT: ReadonlySet<string> = new Set(vocabulary.contentVerbs);
+const ASKING: ReadonlySet<string> = new Set([...vocabulary.askingWords, ...vocabulary.contentVerbs]);
+const POINTING: ReadonlySet<string> = new Set([...vocabulary.fileReferences, ...vocabulary.places]);
+const UNTELLING: ReadonlySet<string> = new Set([
+  ...vocabulary.lightWords,
+  ...vocabulary.commonTerms,
+  ...vocabulary.contentVerbs,
+]);
+const TODAY: ReadonlySet<string> = new Set(["date", "day", "time", "now", ...Object.keys(vocabulary.nearDays)]);
 
 /** What was attached right before this turn and a question is about, as if a tool had read it; null for any other wish. */
 export function attachedFor(
@@ -26,8 +40,19 @@ export function attachedFor(
     const call = { ...each.call, name: reader.name, arguments: { [reader.path]: each.call.arguments.name } };
     const content = lines.join("\n");
     const read: ToolMessage = { ...each, call, result: { ...each.result, content } };
-    const isAsked = pointedReading(wish, [read], tools) ?? readAgain(wish, [read], turnId, tools);
-    if (content !== "" && isAsked !== null) return read;
+    const isAsked = () => pointedReading(wish, [read], tools) ?? readAgain(wish, [read], turnId, tools);
+    if (content !== "" && (asksOfIt(wish, tools) || isAsked() !== null)) return read;
   }
   return null;
+}
+
+/** Whether a wish names nothing else than what came with it: "summarise", "what went wrong here?". */
+function asksOfIt(wish: string, tools: readonly ToolDescriptor[]): boolean {
+  const words = wordsOf(wish);
+  const isOther = words.some(({ start, end }) => isThing(wish.slice(start, end)));
+  if (isOther || askedActs(wish).some(({ act }) => act !== "read") || isForAnother(wish, tools)) return false;
+  if (words.some(({ bare }) => TODAY.has(bare))) return false;
+  const isAsking = words.some(({ bare }) => ASKING.has(bare));
+  if (isAsking && words.some(({ bare }) => POINTING.has(bare))) return true;
+  return words.some(({ bare }) => CONTENT.has(bare)) && words.every(({ bare }) => UNTELLING.has(bare));
 }
