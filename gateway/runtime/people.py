@@ -74,8 +74,9 @@ class People:
             if profile is not Profile.OPERATOR:
                 await self._require_another_operator(person)
             with self._connections.barring(person.id):
-                await self._ledger.append(PrincipalProfileChanged(self._clock.now(), person.id, profile, _id(by)))
-                await self._sessions.end_all(person.id, "changed")
+                await self._sessions.end_all(
+                    person.id, "changed", PrincipalProfileChanged(self._clock.now(), person.id, profile, _id(by))
+                )
         return replace(person, profile=profile)
 
     async def suspend(self, named: str, by: ConsoleSession | None = None) -> Principal:
@@ -87,8 +88,7 @@ class People:
                 raise Refused("isSuspended", f"{person.name} is suspended already", 409)
             await self._require_another_operator(person)
             with self._connections.barring(person.id):
-                await self._ledger.append(PrincipalSuspended(self._clock.now(), person.id, _id(by)))
-                await self._sessions.end_all(person.id, "suspended")
+                await self._sessions.end_all(person.id, "suspended", PrincipalSuspended(self._clock.now(), person.id, _id(by)))
         return replace(person, suspended=True)
 
     async def resume(self, named: str, by: ConsoleSession | None = None) -> Principal:
@@ -112,8 +112,7 @@ class People:
             person = await self._find(named)
             await self._require_another_operator(person)
             with self._connections.barring(person.id):
-                await self._ledger.append(PrincipalRemoved(self._clock.now(), person.id, _id(by)))
-                await self._sessions.end_all(person.id, "removed")
+                await self._sessions.end_all(person.id, "removed", PrincipalRemoved(self._clock.now(), person.id, _id(by)))
         return person
 
     def sessions(self) -> Sequence[tuple[Session, Label]]:

@@ -308,25 +308,33 @@ class Sessions:
 
     async def _end_console(self, session: ConsoleSession, reason: str, *because: Entry) -> None:
         async with self._lending:
-            now = self._clock.now()
-            lent = await self._records.live_sessions(session.id)
-            await self._ledger.append(
-                *because,
-                ConsoleSessionEnded(now, session.id, session.principal.id, reason),
-                *(AgentSessionEnded(now, each.id, each.principal.id, reason) for each in lent),
-            )
-            self._codes = {key: code for key, code in self._codes.items() if code.console.id != session.id}
-            self._consoles.drop(session.id)
-            self._fresh.pop(session.id, None)
-            for each in lent:
-                self._agents.drop(each.id)
-                await self._connections.end_session(each.id, reason)
-            await self._connections.end_console(session.id, reason)
+            await self._end((session,), reason, *because)
 
-    async def end_all(self, principal_id: str, reason: str) -> None:
-        """End every session of a person, and what each one lent."""
+    async def end_all(self, principal_id: str, reason: str, because: Entry) -> None:
+        """End every session of a person, and what each one lent, all of it recorded together with the entry that justifies it:
+        nobody whose authority was taken goes on because the end of their sessions could not be recorded."""
+        async with self._lending:
+            await self._end(await self._records.console_sessions_of(principal_id), reason, because)
+        # Those that began while that was on its way to the disk.
         for session in await self._records.console_sessions_of(principal_id):
             await self.end_console(session, reason)
+
+    async def _end(self, consoles: Sequence[ConsoleSession], reason: str, *because: Entry) -> None:
+        now = self._clock.now()
+        lent = {console.id: await self._records.live_sessions(console.id) for console in consoles}
+        endings: list[Entry] = []
+        for console in consoles:
+            endings.append(ConsoleSessionEnded(now, console.id, console.principal.id, reason))
+            endings += [AgentSessionEnded(now, each.id, each.principal.id, reason) for each in lent[console.id]]
+        await self._ledger.append(*because, *endings)
+        for console in consoles:
+            self._codes = {key: code for key, code in self._codes.items() if code.console.id != console.id}
+            self._consoles.drop(console.id)
+            self._fresh.pop(console.id, None)
+            for each in lent[console.id]:
+                self._agents.drop(each.id)
+                await self._connections.end_session(each.id, reason)
+            await self._connections.end_console(console.id, reason)
 
     async def end_agent(self, session: Session, reason: str) -> None:
         """End one agent session; the console session that lent it goes on."""

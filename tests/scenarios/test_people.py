@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.harness.person import Person
+from tests.harness.damage import unwritable
+from tests.harness.person import Person, Turn
 from tests.harness.socket import RpcError, Socket
 from tests.scenarios.conftest import Scene
 from tests.scenarios.staging import finish, stage
@@ -215,3 +216,24 @@ async def test_a_session_is_restricted_and_ended_from_the_console(tmp_path: Path
         assert refused.value.code == -32003
         assert scene.effects(turn.conversation_id) == []
         call.cancel()
+
+
+async def test_case_320_somebody_is_suspended_with_all_their_sessions_or_not_at_all(tmp_path: Path) -> None:
+    """The end of the sessions cannot be recorded: a suspension without it let them go on, and could not be tried again."""
+    async with stage(tmp_path) as scene:
+        steps: tuple[tuple[str, dict[str, str]], ...] = (
+            ("people/suspend", {}),
+            ("people/set-profile", {"profile": "auditor"}),
+            ("people/remove", {}),
+        )
+        for method, more in steps:
+            eve = await scene.another(f"Eve of {method}", "guest")
+            shell = await eve.agent()
+            asked = {"principal": (await find(scene.console, f"Eve of {method}"))["id"], **more}
+            with unwritable(scene.gateway.state, "console-session:ended"):
+                assert await reason_of(scene.console, method, **asked) == "ledger_unavailable"
+            known = await find(scene.console, f"Eve of {method}")
+            assert (known["profile"], known["suspended"]) == ("guest", False)
+            assert (await (await Turn.begin(shell)).invoke("peek", {"what": "x"}))["outcome"] == "ok"
+            await scene.console.call(method, asked)
+            await shell.wait_closed()
