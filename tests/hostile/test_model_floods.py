@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator
 
 import pytest
@@ -76,3 +77,27 @@ async def test_case_287_tokens_that_are_asked_for_at_once_are_no_more_than_a_tur
     refused = [each for each in answers if isinstance(each, RpcError)]
     assert len(answers) - len(refused) == LEASES_PER_TURN
     assert {each.code for each in refused} == {-32004}
+
+
+async def test_case_321_a_token_is_worth_nothing_on_other_pages_and_nothing_afterwards(remote: Scene, model: RemoteModel) -> None:
+    gateway, browser, asked = remote.gateway, remote.ada.browser, len(model.asked)
+    turn, url = await remote.begin(), f"{remote.gateway.agent_origin}{CHAT}"
+    bearer = {"Authorization": f"Bearer {await mint(remote, turn, model)}"}
+    for origin in (gateway.console_origin, "null", "http://evil.test", f"{gateway.agent_origin}.evil.test", ""):
+        assert (await browser.post(url, ASKED, headers=bearer, origin=origin)).status == 403, origin
+    assert (await browser.post(url, ASKED, headers={**bearer, "Sec-Fetch-Site": "cross-site"})).status == 403
+    # Nothing is inflated here, so a small body stays one.
+    bomb, packed = gzip.compress(b" " * 50_000_000), {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    for site in (url, f"{gateway.agent_origin}/logout", f"{gateway.console_origin}/signin/options"):
+        assert (await browser.post(site, raw=bomb, headers={**bearer, **packed})).status == 400, site
+    assert (await browser.get(f"{gateway.agent_origin}/v1/models", headers=bearer)).status == 200
+    place = {"conversationId": turn.conversation_id, "turnId": turn.snapshot["turnId"]}
+    await remote.shell.call("turns/cancel", place)
+    await remote.shell.call("conversations/delete", {"conversationId": turn.conversation_id})
+    assert (await browser.post(url, ASKED, headers=bearer)).status == 401
+    bearer = {"Authorization": f"Bearer {await mint(remote, await remote.begin(), model)}"}
+    await remote.ada.leave()
+    assert await gateway.stop() == 0
+    await gateway.start()
+    assert (await browser.post(url, ASKED, headers=bearer)).status == 401
+    assert len(model.asked) == asked

@@ -94,3 +94,41 @@ async def test_what_is_too_large_is_spoken_of_and_not_kept(scene: Scene) -> None
     result = await turn.invoke("picture", {"what": "huge"}, "c1")
     assert result["outcome"] == "ok"
     assert "attachments" not in result
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "told"),
+    [
+        ("tax\u202egpj.exe", "aGVsbG8=", "hello"),
+        ("a\x1b[2J\r\nInvoice: paid", "aGVsbG8=", "hello"),
+        ("../../../etc/passwd", "aGVsbG8=", "hello"),
+        ("C:\\nul:stream\u2028", "aGVsbG8=", "hello"),
+        ("same", "aGVsbG8=", "hello"),
+        ("same", "YnllYnll", "byebye"),
+        ("empty", "", "0 bytes"),
+        ("n" * 200, "aGVsbG8=", "hello"),
+        ("n" * 201, "aGVsbG8=", None),
+        ("", "aGVsbG8=", None),
+        ("large", "A" * 170_001, None),
+        ("odd", "aGVsbG8", None),
+        ("urlsafe", "_-__", None),
+        ("spaced", "aGVs bG8=", None),
+        ("utf-16", "//5oAGkA", "hi"),
+        ("nul", "YQBi", None),
+        ("page", "PGh0bWw+PHNjcmlwdD4=", "<html>"),
+        ("half a picture", "iVBORw0KGgo=", None),
+        ("phar", "R0lGODlhPD9waHAg", None),
+    ],
+)
+async def test_case_322_whatever_a_file_is_called_and_holds_it_is_text_or_a_whole_image(
+    scene: Scene, gateway: GatewayProcess, name: str, data: str, told: str | None
+) -> None:
+    before = sorted(path.name for path in gateway.home.rglob("*") if "state" not in path.parts)
+    result = await (await scene.begin()).invoke("read_attachment", {"name": name, "data": data})
+    assert (result["outcome"] == "ok") == (told is not None), result
+    assert (told or "") in result["content"]
+    shown = f"{result['content']}{result.get('error')}"
+    assert not {"\x1b", "\u202e", "\u2028", "\r"} & {*shown}
+    assert "attachments" not in result
+    assert (told is None) or result["trust"] == "untrusted"
+    assert sorted(path.name for path in gateway.home.rglob("*") if "state" not in path.parts) == before
