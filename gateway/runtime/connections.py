@@ -133,7 +133,8 @@ class LiveSession:
     calls: int | None = None
     tools_used: set[str] = field(default_factory=set[str])
     stored: int = 0
-    elicitations: int = 0
+    elicitations: Counter[str] = field(default_factory=Counter[str])
+    """How many forms each server has put before its person."""
     denials: int = field(init=False)
     """Questions that its person turned down since they last allowed one, through restarts of the gateway too."""
     ended: bool = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -35,7 +36,7 @@ from gateway.runtime.timing import Timing
 
 MOST_OF_A_CALL: Final = 5
 MOST_OF_A_SESSION: Final = 20
-"""Since the session began, or the gateway."""
+"""Since the session began, or the gateway. One server has no more of them than it leaves to the session's others."""
 
 STATUSES: Final[Mapping[ElicitationAction, ElicitationStatus]] = {
     ElicitationAction.ACCEPT: ElicitationStatus.ACCEPTED,
@@ -105,7 +106,7 @@ class Elicitations:
         self, request: ToolRequest, source: str, form: ElicitationForm, tell: Callable[[str], None], may_run: MayRun
     ) -> ElicitationAnswer | ElicitationRefusal:
         """Put a form before the person and give their answer. Cancelling this withdraws it."""
-        refusal = self._count(request) if may_run() else ElicitationRefusal("this call would not be allowed any more")
+        refusal = self._count(request, source) if may_run() else ElicitationRefusal("this call would not be allowed any more")
         if refusal is not None:
             return refusal
         now = self._clock.now()
@@ -193,17 +194,21 @@ class Elicitations:
 
     # ── inside ──
 
-    def _count(self, request: ToolRequest) -> ElicitationRefusal | None:
-        """Count one more question of a session, if it may have one."""
+    def _count(self, request: ToolRequest, source: str) -> ElicitationRefusal | None:
+        """Count one more question of a server in a session, if it may have one."""
         if request.runner is Runner.GATEWAY:
             return ElicitationRefusal("a loop in a terminal has no console on which somebody could answer")
         live = self._connections.find(request.session_id)
         if live is None:
             return ElicitationRefusal("the session has ended")
-        waiting = sum(each.elicitation.request.session_id == request.session_id for each in self._waiting.values())
-        if live.elicitations >= MOST_OF_A_SESSION or waiting >= self._policy.limits(request.principal.profile).pending_approvals:
+        questions = [each.elicitation for each in self._waiting.values()]
+        waiting = Counter(each.source for each in questions if each.request.session_id == request.session_id)
+        at_once = self._policy.limits(request.principal.profile).pending_approvals
+        if any(
+            each[source] >= most - each.total() for each, most in ((live.elicitations, MOST_OF_A_SESSION), (waiting, at_once))
+        ):
             return ElicitationRefusal("this session has asked its person too much already")
-        live.elicitations += 1
+        live.elicitations[source] += 1
         return None
 
     async def _wait(self, waiting: _Waiting) -> tuple[ElicitationStatus, ElicitationAnswer]:

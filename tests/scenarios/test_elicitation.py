@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from gateway.runtime.elicitations import MOST_OF_A_SESSION
 from tests.harness.person import Turn
 from tests.harness.process import GatewayProcess
 from tests.harness.socket import PATIENCE, RpcError
@@ -37,6 +38,7 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gat
     far = settings.replace('"read"', '"network"')
     (home / "countersign.toml").write_text(
         f'[sources.git]\n{settings}elicitation = "ask"\n\n[sources.mute]\n{settings}\n[sources.far]\n{far}elicitation = "ask"\n'
+        f'[sources.other]\n{settings}elicitation = "ask"\n'
     )
     shutil.copytree(POLICY, home / "policy")
     process = make_gateway(home, COUNTERSIGN_POLICY=str(home / "policy"))
@@ -278,3 +280,29 @@ async def test_case_314_a_form_that_two_consoles_answer_at_once_is_answered_once
     assert await endings(scene, turn) == ["accepted"]
     for console in consoles[1:]:
         await console.close()
+
+
+async def test_case_314_one_server_leaves_forms_to_the_others_of_a_session(scene: Scene) -> None:
+    await ready(scene, "git")
+    await ready(scene, "other")
+    await scene.ada.open_shell()
+    shell = await scene.ada.agent()
+    turn, asks = await Turn.begin(shell), 0
+    while asks < MOST_OF_A_SESSION:
+        waiting = await turn.start("git__asks_form", ASKS, f"c{asks}")
+        request = asyncio.ensure_future(asked(scene))
+        await asyncio.wait({waiting, request}, return_when=asyncio.FIRST_COMPLETED)
+        if not request.done():
+            request.cancel()
+            break
+        await answer(scene, request.result(), "accept", values={"branch": "main"})
+        await waiting
+        asks += 1
+    assert 0 < asks < MOST_OF_A_SESSION
+    assert "too much already" in text_of(await waiting)
+    waiting = await turn.start("other__asks_form", ASKS, "other")
+    question = await asked(scene)
+    assert question["source"] == "other"
+    await answer(scene, question, "decline")
+    await waiting
+    await shell.close()
