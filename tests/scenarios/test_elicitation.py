@@ -288,8 +288,8 @@ async def test_case_314_one_server_leaves_forms_to_the_others_of_a_session(scene
     await scene.ada.open_shell()
     shell = await scene.ada.agent()
     turn, asks = await Turn.begin(shell), 0
+    waiting = await turn.start("git__asks_form", ASKS, "c0")
     while asks < MOST_OF_A_SESSION:
-        waiting = await turn.start("git__asks_form", ASKS, f"c{asks}")
         request = asyncio.ensure_future(asked(scene))
         await asyncio.wait({waiting, request}, return_when=asyncio.FIRST_COMPLETED)
         if not request.done():
@@ -298,6 +298,7 @@ async def test_case_314_one_server_leaves_forms_to_the_others_of_a_session(scene
         await answer(scene, request.result(), "accept", values={"branch": "main"})
         await waiting
         asks += 1
+        waiting = await turn.start("git__asks_form", ASKS, f"c{asks}")
     assert 0 < asks < MOST_OF_A_SESSION
     assert "too much already" in text_of(await waiting)
     waiting = await turn.start("other__asks_form", ASKS, "other")
