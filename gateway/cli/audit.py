@@ -26,6 +26,7 @@ from gateway.cli.audit_filters import find_person, require_any_recorded
 from gateway.cli.audit_keys import keys, rotate_key
 from gateway.cli.audit_receipts import NO_ANCHOR, is_receipt, receipt, verifier, verify_receipt
 from gateway.cli.audit_sinks import sinks
+from gateway.cli.quoting import quote
 from gateway.core.anchors import AnchorTrust
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import VerificationKey, read_verification_key
@@ -52,7 +53,7 @@ def _known(_context: click.Context, _option: click.Parameter, value: str | None,
         return value
     known = sorted(map(str, words))
     near = difflib.get_close_matches(value, known, n=3) or known
-    raise click.BadParameter(f"`{escape(value)}` is none that a log has; nearest: {', '.join(near)}")
+    raise click.BadParameter(f"{quote(value)} is none that a log has; nearest: {', '.join(near)}")
 
 
 @click.group()

@@ -22,6 +22,7 @@ from gateway.adapters.storage.accounts import (
     read_title,
 )
 from gateway.adapters.storage.inspection import StoredLog, open_stored_log
+from gateway.cli.quoting import quote
 from gateway.core.checkpoint import Checkpoint, open_note
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
@@ -51,10 +52,10 @@ def explain(call_id: str, conversation: str | None, state: Path | None, *, as_js
     with _open(state) as stored:
         places = find_calls(stored.connection, call_id, conversation)
         if not places:
-            raise Misconfigured(f"no call `{escape(call_id)}` is on record; `countersign audit show` lists calls with their ids")
+            raise Misconfigured(f"no call {quote(call_id)} is on record; `countersign audit show` lists calls with their ids")
         if len(places) > 1:
             named = ", ".join(place.conversation_id for place in places)
-            raise Misconfigured(f"several conversations have a call `{escape(call_id)}`; name one with --conversation: {named}")
+            raise Misconfigured(f"several conversations have a call {quote(call_id)}; name one with --conversation: {named}")
         conversation_id = places[0].conversation_id
         rows = read_proven_conversation(stored, conversation_id)
         own = [row for row in rows if row.body.get("callId") == call_id]
@@ -141,7 +142,7 @@ def _open(state: Path | None) -> AbstractContextManager[StoredLog]:
 
 def _require_some(rows: Sequence[AuditRow], conversation_id: str) -> Sequence[AuditRow]:
     if not rows:
-        raise Misconfigured(f"no conversation `{escape(conversation_id)}` is on record")
+        raise Misconfigured(f"no conversation {quote(conversation_id)} is on record")
     return rows
 
 

@@ -13,6 +13,7 @@ from gateway.adapters.storage.loss import find_set_aside
 from gateway.cli.audit_filters import find_person, require_person
 from gateway.cli.confirming import confirm
 from gateway.cli.operating import operate
+from gateway.cli.quoting import quote
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
@@ -52,7 +53,9 @@ def erase(call: str | None, conversation: str | None, person: str | None, state:
             require_person(names, person)
             named = f"person {names[person]} ({person})"
         elif not _is_on_record(stored, call, conversation):
-            raise Misconfigured(f"nothing is on record of {escape(named)}")
+            raise Misconfigured(
+                f"nothing is on record of {'call' if call else 'conversation'} {quote(call or conversation or '')}"
+            )
     if not yes:
         confirm(f"Erase what is kept of {escape(named)}? Nothing brings it back.")
     asked: dict[str, Json] = {"call": call, "conversation": conversation, "person": person}

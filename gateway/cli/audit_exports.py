@@ -19,10 +19,10 @@ from gateway.adapters.storage.inspection import StoredLogReader, open_stored_log
 from gateway.cli.audit_checking import check_log, tell_fault
 from gateway.cli.audit_filters import find_person, published_tools, require_person, require_recorded
 from gateway.cli.outputs import OUTPUT, open_changeable_output, open_output
+from gateway.cli.quoting import quote
 from gateway.core.call_files import CallFormat, writer_of
 from gateway.core.call_files.described import Named
 from gateway.core.call_files.parquet import require_parquet
-from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
 from gateway.core.times import read_rfc3339
 from gateway.runtime.call_filters import LABELS, LONGEST_WORD, OUTCOMES, AskedCalls, read_filter
@@ -156,7 +156,7 @@ async def _require_recorded(
     if conversation is not None:
         counts = await history.count(HistoryFilter(0, LAST_MS, conversation_id=conversation))
         if not counts.total:
-            raise Misconfigured(f"no call of a conversation `{escape(conversation)}` is on record")
+            raise Misconfigured(f"no call of a conversation {quote(conversation)} is on record")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,4 +199,4 @@ def _read_time(text: str | None, otherwise: int) -> int:
     try:
         return read_rfc3339(text)
     except (ValueError, TypeError):
-        raise Misconfigured(f"`{text}` is not a time with its zone, such as 2026-01-31T09:00:00Z") from None
+        raise Misconfigured(f"{quote(text)} is not a time with its zone, such as 2026-01-31T09:00:00Z") from None

@@ -10,6 +10,7 @@ from typing import Final
 
 from gateway.adapters.storage import log
 from gateway.adapters.storage.inspection import StoredLog
+from gateway.cli.quoting import quote
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
 from gateway.runtime.ports import AuditQuery
@@ -24,7 +25,7 @@ def find_person(names: Mapping[str, str], asked: str) -> str:
         return asked
     called = [id_ for id_, name in names.items() if name.casefold() == asked.casefold()]
     if len(called) > 1:
-        raise Misconfigured(f"several people are called `{escape(asked)}`; name one by id: {', '.join(map(escape, called))}")
+        raise Misconfigured(f"several people are called {quote(asked)}; name one by id: {', '.join(map(escape, called))}")
     return called[0] if called else asked
 
 
@@ -37,7 +38,7 @@ def require_person(names: Mapping[str, str], asked: str, others: Collection[str]
 def require_recorded(what: str, asked: str, known: Collection[str]) -> None:
     """Raises Misconfigured, with the nearest of those that are known, for one that is not among them."""
     if asked not in known:
-        raise Misconfigured(f"no {what} `{escape(asked)}` was ever on record{_nearest(asked, known)}")
+        raise Misconfigured(f"no {what} {quote(asked)} was ever on record{_nearest(asked, known)}")
 
 
 def require_any_recorded(stored: StoredLog, query: AuditQuery) -> None:
@@ -48,7 +49,7 @@ def require_any_recorded(stored: StoredLog, query: AuditQuery) -> None:
         require_recorded("tool", query.tool, published_tools(stored))
     wanted = query.conversation_id
     if wanted is not None and not _has(stored, AuditQuery(conversation_id=wanted, limit=1)):
-        raise Misconfigured(f"no conversation `{escape(wanted)}` is on record")
+        raise Misconfigured(f"no conversation {quote(wanted)} is on record")
 
 
 def published_tools(stored: StoredLog) -> Collection[str]:

@@ -17,6 +17,7 @@ from gateway.adapters.storage.accounts import find_calls
 from gateway.adapters.storage.inspection import open_stored_log
 from gateway.adapters.storage.receipts import read_receipt
 from gateway.cli.outputs import OUTPUT, open_output
+from gateway.cli.quoting import quote
 from gateway.core.anchors import AnchorTrust
 from gateway.core.canonical import canonical_bytes
 from gateway.core.checkpoint import VerificationKey
@@ -62,10 +63,10 @@ def receipt(call_id: str, conversation: str | None, output: Path, state: Path | 
     with open_stored_log(settings.state) as stored:
         places = find_calls(stored.connection, call_id, conversation)
         if not places:
-            raise Misconfigured(f"no call `{escape(call_id)}` is on record; `countersign audit show` lists calls with their ids")
+            raise Misconfigured(f"no call {quote(call_id)} is on record; `countersign audit show` lists calls with their ids")
         if len(places) > 1:
             named = ", ".join(place.conversation_id for place in places)
-            raise Misconfigured(f"several conversations have a call `{escape(call_id)}`; name one with --conversation: {named}")
+            raise Misconfigured(f"several conversations have a call {quote(call_id)}; name one with --conversation: {named}")
         evidence = read_evidence(settings.anchors, settings.state)
         raw = read_receipt(stored, places[0].conversation_id, places[0].call_id, evidence=evidence) + b"\n"
     # What would not hold is not handed to anybody as a proof.

@@ -13,9 +13,9 @@ from tests.cli.test_backup import state as state  # noqa: PLC0414 - the fixture
 @pytest.mark.parametrize(
     ("asked", "named"),
     [
-        (("--call", "nonesuch"), "call nonesuch"),
-        (("--call", "call-write", "--conversation", "cnv_9"), "call call-write"),
-        (("--conversation", "cnv_9"), "conversation cnv_9"),
+        (("--call", "nonesuch"), "call `nonesuch`"),
+        (("--call", "call-write", "--conversation", "cnv_9"), "call `call-write`"),
+        (("--conversation", "cnv_9"), "conversation `cnv_9`"),
     ],
 )
 async def test_what_is_not_on_record_is_said_before_anything_is_asked(state: Path, asked: tuple[str, ...], named: str) -> None:

@@ -54,6 +54,34 @@ def test_what_no_call_ever_had_is_no_empty_export_and_leaves_no_file(
     assert kept.read_text() == "earlier"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("show", "--principal", "LONG"),
+        ("show", "--tool", "LONG"),
+        ("show", "--conversation", "LONG"),
+        ("show", "--event", "LONG"),
+        ("explain", "LONG"),
+        ("explain", "call-write", "--conversation", "LONG"),
+        ("compare", "LONG", "cnv_1"),
+        ("replay", "LONG"),
+        ("receipt", "LONG"),
+        ("erase", "--call", "LONG", "--yes"),
+        ("erase", "--conversation", "LONG", "--yes"),
+        ("erase", "--person", "LONG", "--yes"),
+        (*EXPORT, "--since", "LONG"),
+    ],
+    ids=" ".join,
+)
+def test_a_long_word_is_not_said_again_whole(state: Path, command: tuple[str, ...]) -> None:
+    given = [("x" * 5_000 + "\x1b[31m") if word == "LONG" else word for word in command]
+    refused = audit(*given, "--state", state)
+    assert refused.exit_code != 0
+    told = refused.output + str(refused.exception)
+    assert len(told) < 2_500
+    assert "\x1b" not in told
+
+
 def test_a_person_is_found_by_name_as_by_id(state: Path) -> None:
     by_id = audit("show", "--principal", "prn_1", "--state", state)
     assert by_id.exit_code == 0
