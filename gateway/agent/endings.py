@@ -19,11 +19,14 @@ from gateway.agent.passages import lines_of
 from gateway.agent.vocabulary import VOCABULARY, any_of
 
 _FILES: Final = any_of((*VOCABULARY.counted_nouns["file"], *VOCABULARY.document_nouns, "photos", "pictures", "images"))
+_ENDINGS: Final = any_of((*VOCABULARY.file_endings, "log"))
+"""A log is told by its ending too, and "log" is as well a word that names have."""
+
 _HAVING: Final = f"(?: (?:{any_of(VOCABULARY.ending_tails)}))*"
 _ASKED: Final = re.compile(
     rf"^(?:(?:{any_of(VOCABULARY.fillers)}),? )*(?:{any_of(VOCABULARY.ending_asks)})"
     rf"(?: (?:{any_of(VOCABULARY.plural_articles)}))? "
-    rf"(?:(?:{_FILES}) (?:{any_of(VOCABULARY.ending_links)}) )?(?:\*?\.)?({any_of(VOCABULARY.file_endings)})s?(?: (?:{_FILES}))?"
+    rf"(?:(?:{_FILES}) (?:{any_of(VOCABULARY.ending_links)}) )?(?:\*?\.)?({_ENDINGS})s?(?: (?:{_FILES}))?"
     rf"{_HAVING}(?: (?:{any_of(VOCABULARY.inside_words)}) (?:(?:{any_of(VOCABULARY.plural_articles)}) )?([^ ?!,;]+?)/?"
     rf"(?: (?:folder|directory))?)?{_HAVING}[.?!]*$",
     re.IGNORECASE | re.ASCII,

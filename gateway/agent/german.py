@@ -31,7 +31,8 @@ _ASKED: Final = re.compile(rf"{_GERMAN['asked']} ({'|'.join(_ASKED_VERBS)})", re
 _INFINITIVE: Final = re.compile(rf"(.+) ({'|'.join(_ASKED_VERBS)})", re.IGNORECASE)
 """An order as signs have it: "a.txt nicht löschen"."""
 
-_ASKS: Final = re.compile(rf"(?:{'|'.join(_GERMAN['askers'])}) ", re.IGNORECASE)
+_ASKER: Final = re.compile("|".join(_GERMAN["askers"]), re.IGNORECASE)
+_ASKS: Final = re.compile(rf"(?:{_ASKER.pattern}) ", re.IGNORECASE)
 """How a question begins, and what somebody tells: both have the verb at their end too."""
 
 _FRAMES: Final = [(re.compile(pattern, re.IGNORECASE), english) for pattern, english in _GERMAN["frames"]]
@@ -59,7 +60,11 @@ def is_german(wish: str) -> bool:
     said = [word.lower() for word in _WORD.findall(QUOTED.sub(" ", wish))]
     # Letters that English has not stand in names too, so that they are a second sign at most.
     has_letter = any(_LETTER.search(word) and word not in _MARKERS for word in said)
-    count = sum(word in _MARKERS for word in said) + (said[:1] != [] and said[0] in _ORDERS) + has_letter
+    # "Was ist" begins no English sentence, though its first word is an English one too.
+    is_asked = (
+        said[:1] != [] and said[0] not in _MARKERS and _ASKER.fullmatch(said[0]) and said[1:2] != [] and said[1] in _MARKERS
+    )
+    count = sum(word in _MARKERS for word in said) + (said[:1] != [] and said[0] in _ORDERS) + has_letter + bool(is_asked)
     is_order = said[-1:] != [] and said[-1] in _ASKED_VERBS
     return (count >= _FEWEST or is_order or not _DENYING.isdisjoint(said)) and _FOREIGN.isdisjoint(said)
 

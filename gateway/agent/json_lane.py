@@ -89,7 +89,7 @@ from gateway.agent.prompts import action_prefix, describe_mistake
 from gateway.agent.provenance import neutralise
 from gateway.agent.questions import asks_for_named, questions_in
 from gateway.agent.read_before import read_again
-from gateway.agent.reading import reading_for
+from gateway.agent.reading import ordered_reading, reading_for
 from gateway.agent.reckoning import reckoned_in
 from gateway.agent.remembered import from_memory, out_of_memory, without_call
 from gateway.agent.repair import MAX_REPAIRS, correction
@@ -247,6 +247,10 @@ async def _instead_of(
     wish, is_order = _asked_for(lane, state), len(lane.actions or ()) > 1
     brought = [tool for tool in offered(tools) if tool["name"] not in lane.words["action"]["descriptions"]]
     likely = tools_called_for(wish, brought, is_order=is_order)
+    if not likely and (ordered := ordered_reading(wish, tools)) is not None:
+        lane.observer.faulted("it answers where a file is to be read")
+        lane.listener.discarded()
+        return _propose(lane, state, ordered)
     if not likely:
         return _answer(lane, state, out_of_memory(lane, wish, text) or text)
     schema = action_schema(likely, copyable_strings(lane.messages, wish), lane.words, wish=wish, can_answer=False)
@@ -267,9 +271,11 @@ def _has_reason(lane: LaneInput, state: TurnProgress, call: ProposedCall) -> boo
     examples = examples_in(lane.words).get(call.name, ())
     has_called = any(isinstance(each, ToolMessage) for each in lane.messages)
     wish = _asked_for(lane, state)
+    # A wish that was made whole names what the message leaves out.
+    message = state.message if wish in state.message else f"{state.message}\n{wish}"
     if is_of_another(call.arguments, tool, wish, lane.actions or ()):
         return False
-    return is_asked_for(call.arguments, tool, state.message, wish=wish, examples=examples, has_called=has_called)
+    return is_asked_for(call.arguments, tool, message, wish=wish, examples=examples, has_called=has_called)
 
 
 def _room_for(lane: LaneInput, prefix: Sequence[ChatMessage], closing: Sequence[ChatMessage]) -> int:

@@ -54,6 +54,15 @@ def reading_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
     return _read(files[0], tools)
 
 
+def ordered_reading(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
+    """The call that reads the one file that a wish names behind a verb for reading, and nothing else; None for any other wish. A
+    small model that was asked for one file says of the next that it does not know it."""
+    asked = asked_acts(wish)
+    things = list(asked[0].things) if len(asked) == 1 and asked[0].act == READING else []
+    named = [word for word in words_of(wish) if is_thing(wish[word.start : word.end])]
+    return _read(things[0], tools) if len(things) == len(named) == 1 and is_file(things[0]) else None
+
+
 def reading_of_found(wish: str, closed: Sequence[ToolMessage], tools: Sequence[Tool]) -> ProposedCall | None:
     """The call that reads the one file that the last call found, where the wish asks for something out of it, and for the file to
     be opened where that call only listed a folder; else None.

@@ -20,12 +20,13 @@ from gateway.agent.events import (
     TextStreamedEvent,
     TokensCountedEvent,
 )
+from gateway.agent.follow_ups import with_whole_action, with_whole_wishes
 from gateway.agent.german import is_german, with_frames_in_english
 from gateway.agent.holding import ShownBeginning
 from gateway.agent.kept import useful_tools
 from gateway.agent.lane import LaneInput, LaneStep
 from gateway.agent.limits import LIMITS
-from gateway.agent.messages import Message, count_rounds
+from gateway.agent.messages import Message, Tool, count_rounds
 from gateway.agent.ports import Chat, ChatFailure, ChatFailureKind, CutReason
 from gateway.agent.shares import may_be_cut
 from gateway.agent.spaced_names import with_names_quoted
@@ -88,21 +89,25 @@ def _may_be_cut(content: str, model: Mapping[str, Any]) -> bool:
     return tier_of(model) is Tier.NATIVE and may_be_cut(content, model["contextTokens"])
 
 
-def _as_read(messages: Sequence[Message], model: Mapping[str, Any]) -> Sequence[Message]:
+def _as_read(messages: Sequence[Message], model: Mapping[str, Any], tools: Sequence[Tool]) -> Sequence[Message]:
     """Messages as a lane has them. A model with declared tools reads names by itself."""
     kept, tier = without_attached_bytes(messages), tier_of(model)
     if tier is Tier.NATIVE:
         return kept
-    # A larger model understands German by itself.
-    return with_names_quoted(with_frames_in_english(kept) if tier is Tier.SINGLE else kept)
+    # A larger model understands German, and what a wish leaves out, by itself.
+    is_single = tier is Tier.SINGLE
+    quoted = with_names_quoted(with_frames_in_english(kept) if is_single else kept)
+    return with_whole_wishes(quoted, tools) if is_single else quoted
 
 
 def _lane_input(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any], limits: TurnLimits, chat: Chat) -> LaneInput:
+    tools = useful_tools(turn.snapshot["tools"], turn.messages, lambda content: _may_be_cut(content, model))
+    messages = _as_read(turn.messages, model, tools)
     return LaneInput(
-        messages=_as_read(turn.messages, model),
-        shown=_as_read(turn.shown, model),
+        messages=messages,
+        shown=_as_read(turn.shown, model, tools),
         turn_id=turn.id,
-        tools=useful_tools(turn.snapshot["tools"], turn.messages, lambda content: _may_be_cut(content, model)),
+        tools=tools,
         model=model,
         chat=chat,
         stop=turn.stop,
@@ -111,7 +116,7 @@ def _lane_input(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any
         words=world.words,
         copy=world.copy,
         today=world.today(),
-        actions=turn.actions,
+        actions=with_whole_action(turn.actions, messages, turn.id, tools),
         may_call=count_rounds(turn.messages, turn.id) < limits.rounds,
         may_summarise=turn.may_summarise,
         step_tokens=limits.step_tokens,

@@ -62,6 +62,7 @@ _UNNAMING: Final = frozenset(
         *(*VOCABULARY.excepting_words, *VOCABULARY.holding_verbs, *VOCABULARY.keeping_helpers, *VOCABULARY.never_named),
         *(*WISH_WORDS.fillers, *WISH_WORDS.prepositions, *WISH_WORDS.determiners, *WISH_WORDS.negations, *WISH_WORDS.sharing),
         *(*WISH_WORDS.particles, *WISH_WORDS.adverbs, *WISH_WORDS.irregular_forms),
+        *(*VOCABULARY.meant_verbs, *VOCABULARY.correcting_words, *VOCABULARY.repeated_acts),
     )
     for word in phrase.split(" ")
 )

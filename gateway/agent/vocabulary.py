@@ -289,6 +289,16 @@ class LoopVocabulary:
     taking_words: _Words
     having_verbs: _Words
     reason_links: _Words
+    correcting_words: _Words
+    meant_verbs: _Words
+    repeated_acts: _Words
+    repeating_tails: _Words
+    asked_leads: _Words
+    asked_openers: _Words
+    asked_articles: _Words
+    asked_ends: _Words
+    more_places: Mapping[str, int]
+    follow_leads: _Words
 
 
 VOCABULARY: Final = LoopVocabulary(**loop_fields("vocabulary"))

@@ -25,11 +25,13 @@ const FILES = anyOf([
   "pictures",
   "images",
 ]);
+/** A log is told by its ending too, and "log" is as well a word that names have. */
+const ENDINGS = anyOf([...vocabulary.fileEndings, "log"]);
 const HAVING = `(?: (?:${anyOf(vocabulary.endingTails)}))*`;
 const ASKED = new RegExp(
   `^(?:(?:${anyOf(vocabulary.fillers)}),? )*(?:${anyOf(vocabulary.endingAsks)})` +
     `(?: (?:${anyOf(vocabulary.pluralArticles)}))? ` +
-    `(?:(?:${FILES}) (?:${anyOf(vocabulary.endingLinks)}) )?(?:\\*?\\.)?(${anyOf(vocabulary.fileEndings)})s?(?: (?:${FILES}))?` +
+    `(?:(?:${FILES}) (?:${anyOf(vocabulary.endingLinks)}) )?(?:\\*?\\.)?(${ENDINGS})s?(?: (?:${FILES}))?` +
     `${HAVING}(?: (?:${anyOf(vocabulary.insideWords)}) (?:(?:${anyOf(vocabulary.pluralArticles)}) )?([^ ?!,;]+?)/?` +
     `(?: (?:folder|directory))?)?${HAVING}[.?!]*$`,
   "i",

@@ -21,6 +21,7 @@ const ASKED = new RegExp(`^${written.asked} (${Object.keys(ASKED_VERBS).join("|"
 const INFINITIVE = new RegExp(`^(.+) (${Object.keys(ASKED_VERBS).join("|")})$`, "iu");
 /** How a question begins, and what somebody tells: both have the verb at their end too. */
 const ASKS = new RegExp(`^(?:${written.askers.join("|")}) `, "iu");
+const ASKER = new RegExp(`^(?:${written.askers.join("|")})$`, "iu");
 const FRAMES = written.frames.map(([pattern = "", english = ""]) => ({
   pattern: new RegExp(`^(?:${pattern})$`, "iu"),
   english,
@@ -50,7 +51,10 @@ export function isGerman(wish: string): boolean {
       .match(/\p{L}+/gu) ?? [];
   // Letters that English has not stand in names too, so that they are a second sign at most.
   const hasLetter = said.some((word) => /[äöüß]/.test(word) && !MARKERS.has(word));
-  const signs = [ORDERS.has(said[0] ?? ""), hasLetter].filter((each) => each);
+  const [first = "", second = ""] = said;
+  // "Was ist" begins no English sentence, though its first word is an English one too.
+  const isAsked = !MARKERS.has(first) && ASKER.test(first) && MARKERS.has(second);
+  const signs = [ORDERS.has(first), hasLetter, isAsked].filter((each) => each);
   const count = said.filter((word) => MARKERS.has(word)).length + signs.length;
   const isOrder = Object.hasOwn(ASKED_VERBS, said.at(-1) ?? "");
   return (

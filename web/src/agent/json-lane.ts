@@ -64,7 +64,7 @@ import { actionPrefix, describeMistake } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { asksForNamed, questionsIn } from "./questions.ts";
 import { readAgain } from "./read-before.ts";
-import { readingFor } from "./reading.ts";
+import { orderedReading, readingFor } from "./reading.ts";
 import { reckonedIn } from "./reckoning.ts";
 import { fromMemory, outOfMemory, withoutCall } from "./remembered.ts";
 import { fill } from "./render.ts";
@@ -243,6 +243,11 @@ async function insteadOf(
   const brought = offered(tools).filter(({ name }) => !Object.hasOwn(words.action.descriptions, name));
   const likely = toolsCalledFor(wish, brought, isOrder);
   const own = copyableStrings(input.messages, wish);
+  const ordered = likely.length === 0 ? orderedReading(wish, tools) : null;
+  if (ordered !== null) {
+    input.listener.discarded();
+    return propose(input, state, ordered);
+  }
   if (likely.length === 0) return answer(input, state, outOfMemory(input, wish, text) || text);
   input.listener.discarded();
   const chosen = await choose(input, prompt, actionSchema(likely, own, own, wish, false), false);
@@ -258,7 +263,9 @@ function hasReason(input: LaneInput, state: TurnProgress, call: ProposedCall): b
   const hasCalled = messages.some(({ role }) => role === "tool");
   const wish = askedFor(input, state);
   if (tool !== undefined && isOfAnother(call.arguments, tool, wish, input.actions ?? [])) return false;
-  return tool === undefined || isAskedFor(call.arguments, tool, state.message, hasCalled, wish);
+  // A wish that was made whole names what the message leaves out.
+  const message = state.message.includes(wish) ? state.message : `${state.message}\n${wish}`;
+  return tool === undefined || isAskedFor(call.arguments, tool, message, hasCalled, wish);
 }
 
 /** Tokens for the conversation, beside the beginning that never changes, what closes the prompt, and the reply. */

@@ -43,6 +43,18 @@ export function readingFor(wish: string, tools: readonly ReadingTool[]): Propose
 }
 
 /**
+ * The call that reads the one file that a wish names behind a verb for reading, and nothing else; null for any other wish. A small
+ * model that was asked for one file says of the next that it does not know it.
+ */
+export function orderedReading(wish: string, tools: readonly ReadingTool[]): ProposedCall | null {
+  const [asked, ...more] = askedActs(wish);
+  const [file, ...others] = asked?.act === "read" && more.length === 0 ? asked.things : [];
+  const named = wordsOf(wish).filter(({ start, end }) => isThing(wish.slice(start, end)));
+  const isOne = file !== undefined && others.length === 0 && named.length === 1 && isFile(file);
+  return isOne ? read(file, tools) : null;
+}
+
+/**
  * The call that reads the one file that the last call found, where the wish asks for something out of it; else null. Shown the
  * line that a search found, a small model takes it for the whole file. A wish for the place alone is answered by it.
  */

@@ -1,11 +1,12 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
-import type { InferenceToken, ModelInfo } from "../protocol/generated.ts";
+import type { InferenceToken, ModelInfo, ToolDescriptor } from "../protocol/generated.ts";
 import { ConnectionLost } from "../protocol/rpc.ts";
 import { withoutAttachedBytes } from "./attached.ts";
 import { ChatFailure } from "./chat.ts";
 import { recordOf } from "./claims.ts";
 import { explainCut } from "./copy.ts";
 import type { LoopDependencies } from "./dependencies.ts";
+import { withWholeAction, withWholeWishes } from "./follow-ups.ts";
 import { isGerman, withFramesInEnglish } from "./german.ts";
 import { ShownBeginning } from "./holding.ts";
 import { usefulTools } from "./kept.ts";
@@ -35,14 +36,16 @@ export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn,
       await refresh(dependencies, turn);
       dependencies.emit({ type: "model:asked" });
       const chat = dependencies.chatWith(await tokenFor(dependencies, turn, model));
+      const tools = usefulTools(turn.snapshot.tools, turn.messages, (content) => isReadOn(content, model));
+      const messages = asRead(turn.messages, model, tools);
       const step = await lane({
-        messages: asRead(turn.messages, model),
-        shown: asRead(turn.shown, model),
+        messages,
+        shown: asRead(turn.shown, model, tools),
         maySummarise: turn.maySummarise,
         turnId: turn.id,
-        tools: usefulTools(turn.snapshot.tools, turn.messages, (content) => isReadOn(content, model)),
+        tools,
         model,
-        actions: turn.actions,
+        actions: withWholeAction(turn.actions, messages, turn.id, tools),
         mayCall: countRounds(turn.messages, turn.id) < Math.min(MAX_ROUNDS, dependencies.mostRounds?.() ?? MAX_ROUNDS),
         today: dependencies.today(),
         quotes: isGerman(progressOf(turn.messages, turn.id).message),
@@ -62,12 +65,13 @@ export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn,
 }
 
 /** Messages as a lane has them. A model with declared tools reads names by itself. */
-function asRead(messages: readonly Message[], model: ModelInfo): readonly Message[] {
+function asRead(messages: readonly Message[], model: ModelInfo, tools: readonly ToolDescriptor[]): readonly Message[] {
   const kept = withoutAttachedBytes(messages);
   const tier = tierOf(model);
   if (tier === "native") return kept;
-  // A larger model understands German by itself.
-  return withNamesQuoted(tier === "single" ? withFramesInEnglish(kept) : kept);
+  // A larger model understands German, and what a wish leaves out, by itself.
+  if (tier !== "single") return withNamesQuoted(kept);
+  return withWholeWishes(withNamesQuoted(withFramesInEnglish(kept)), tools);
 }
 
 /** Whether a model may be told how to read on in a result. Smaller ones cannot write down an id, and are told otherwise. */

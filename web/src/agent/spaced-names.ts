@@ -53,6 +53,7 @@ const UNNAMING = new Set(
     ...[vocabulary.exceptingWords, vocabulary.holdingVerbs, vocabulary.keepingHelpers, vocabulary.neverNamed],
     ...[wishWords.fillers, wishWords.prepositions, wishWords.determiners, wishWords.negations, wishWords.sharing],
     ...[wishWords.particles, wishWords.adverbs, Object.keys(wishWords.irregularForms)],
+    ...[vocabulary.meantVerbs, vocabulary.correctingWords, vocabulary.repeatedActs],
   ]
     .flat()
     .flatMap((phrase) => phrase.split(" ")),

@@ -288,6 +288,16 @@ interface Vocabulary {
   readonly takingWords: Words;
   readonly havingVerbs: Words;
   readonly reasonLinks: Words;
+  readonly correctingWords: Words;
+  readonly meantVerbs: Words;
+  readonly repeatedActs: Words;
+  readonly repeatingTails: Words;
+  readonly askedLeads: Words;
+  readonly askedOpeners: Words;
+  readonly askedArticles: Words;
+  readonly askedEnds: Words;
+  readonly morePlaces: Readonly<Record<string, number>>;
+  readonly followLeads: Words;
 }
 
 /** Does not compile where the file misses a list, nor where it has one that is not known here. */

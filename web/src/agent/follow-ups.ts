@@ -1,0 +1,227 @@
+import type { ToolDescriptor } from "../protocol/generated.ts";
+import { askedActs, bareThing, isThing } from "./acts.ts";
+import { isForAnother } from "./asked.ts";
+import { callsUnderWay, foundFiles, searches } from "./further.ts";
+import type { Message, ToolMessage } from "./messages.ts";
+import { isFile, readerAmong } from "./reading.ts";
+import { progressOf } from "./turn-progress.ts";
+import { anyOf, vocabulary } from "./vocabulary.ts";
+import { wishWords } from "./wish-words.ts";
+import { type Word, wordsOf } from "./words.ts";
+
+/*
+ * A wish that stands only beside the one before it, as a whole one: "no, I meant b.txt", "do it again for b.txt", "and warnings?".
+ *
+ * Whoever reads a wish reads it by itself, the loop by its words and a small model as it was taught. So what such a wish leaves out
+ * is put in once, before any of that: the wish before it with another thing, or with another word for what it asks; and the one file
+ * that was shown last for "it". A file's name comes out of the person's words, or is the one of a file that was listed, found or read
+ * for them; what is done with it is asked of the gateway as ever.
+ */
+
+type Tools = readonly ToolDescriptor[];
+
+/** Words of a wish that may lean on the one before it. */
+const MOST_WORDS = 10;
+/** Words for what is asked in the place of something else. */
+const MOST_NAMED = 3;
+
+const LEADS = `(?:(?:${anyOf([...vocabulary.correctingWords, ...vocabulary.cues, ...vocabulary.followLeads])})[,.!:]? )*`;
+const KINDS = "(?:(?:the )?(?:file|folder) )?";
+const END = `(?:,? (?:${anyOf([...wishWords.tails, ...vocabulary.repeatingTails])}))*[?.!]*$`;
+const LINKS = anyOf(vocabulary.leadingPrepositions);
+const AGAIN = anyOf(vocabulary.repeatingTails);
+/** How such a wish begins, and what of the one before it is to be another: after which word, and what it is now. */
+const FORMS = [
+  `^${LEADS}(?:${anyOf(vocabulary.meantVerbs)})():? ${KINDS}(.+?)(?:,? not \\S+?)?${END}`,
+  `^(?:(?:${anyOf(vocabulary.correctingWords)})[,.!:]? )+()${KINDS}(\\S*[./]\\S*?|the \\w+(?: one)?)(?:,? not \\S+?)?${END}`,
+  `^${LEADS}(?:${anyOf(vocabulary.repeatedActs)})(?: (?:${AGAIN}))* (${LINKS}) ${KINDS}(.+?)${END}`,
+  `^(?:(?:and )?(?:what|how) about|and),? (?:(${LINKS}) )?${KINDS}(.+?)${END}`,
+].map((form) => new RegExp(form, "i"));
+
+const ARTICLES = new RegExp(`^(?:(?:${anyOf(vocabulary.askedArticles)}) )+`, "i");
+const JOIN = /,? (?:and|or) |, /;
+const BEINGS = anyOf([...vocabulary.classifyingWords, ...vocabulary.helpers]);
+/** A question, or what is looked for: what leads to it, the words for what is asked, and what comes behind them. */
+const ASKED = new RegExp(
+  `^((?:(?:${anyOf(vocabulary.askedLeads)}|how much (?:${BEINGS})|` +
+    `(?:${anyOf(vocabulary.askedOpeners)})(?:['’]?s| (?:${BEINGS}))|who [a-z]+s) )(?:(?:${anyOf(vocabulary.askedArticles)}) )*)` +
+    "([^ ,;.?!]+(?: [^ ,;.?!]+){0,2}?)" +
+    `((?: (?:${LINKS}|${anyOf(vocabulary.askedEnds)}|${BEINGS})\\b.*)?[?.! ]*)$`,
+  "i",
+);
+
+const PLACES = new Map(Object.entries({ ...vocabulary.linePlaces, ...vocabulary.morePlaces }));
+const ORDINAL = `the (${anyOf([...PLACES.keys(), "next", "other"])})(?: (?:one|file|${anyOf(vocabulary.documentNouns)}))?`;
+const PLACED = new RegExp(`^${ORDINAL}$`, "i");
+const ORDERED = new RegExp(`^((?:[a-z]+ )+?)${ORDINAL}((?:,? (?:${anyOf(wishWords.tails)}))*[?.!]*)$`, "i");
+const DAYS: ReadonlySet<string> = new Set([...vocabulary.weekdays, ...vocabulary.months.flat()]);
+const POINTS = /\b(?:it|(?:this|that|the) (?:file|list|note))(?=[,.!?]*(?: |$))/gi;
+const ENTERS: ReadonlySet<string> = new Set(vocabulary.enteringVerbs);
+const BEGINS: ReadonlySet<string> = new Set([
+  ...[wishWords.imperatives, wishWords.commands, wishWords.pronouns].flat(),
+  ...[vocabulary.askingWords, vocabulary.yesNoWords, vocabulary.fillers, vocabulary.cues].flat(),
+]);
+const NO_ENTRY: ReadonlySet<string> = new Set([
+  ...[...vocabulary.leadingPrepositions, "into", "onto", "up"],
+  ...vocabulary.listNouns,
+]);
+const LEADING: ReadonlySet<string> = new Set([...vocabulary.fillers, ...vocabulary.cues]);
+
+/** The same messages, with each wish that leans on the one before it as a whole one. */
+export function withWholeWishes(messages: readonly Message[], tools: Tools): Message[] {
+  const made: Message[] = [];
+  let [wish, turn] = ["", ""];
+  for (const each of messages) {
+    if (each.role === "user" && each.turnId !== turn) {
+      wish = wholeWish(each.content, wish, made, tools);
+      turn = each.turnId;
+      made.push(wish === each.content ? each : { ...each, content: wish });
+    } else made.push(each);
+  }
+  return made;
+}
+
+/**
+ * The actions of a turn, of which the one under way names the file that the one before it was about where it leaves that out: "show
+ * me the packing list and add sunglasses".
+ */
+export function withWholeAction(
+  actions: readonly string[] | null,
+  messages: readonly Message[],
+  turnId: string,
+  tools: Tools,
+): readonly string[] | null {
+  const { finished } = progressOf(messages, turnId);
+  const action = actions?.[finished];
+  if (actions === null || action === undefined || finished === 0) return actions;
+  const own: readonly Message[] = callsUnderWay(messages, turnId);
+  const before = messages.filter((each) => !own.includes(each));
+  return actions.with(finished, withPlace(action, before, tools));
+}
+
+/**
+ * What somebody said, as a wish that stands by itself after this one and after these messages; itself where it does, or where it is not
+ * clear what it leaves out.
+ */
+export function wholeWish(said: string, wish: string, messages: readonly Message[], tools: Tools): string {
+  const text = said.trim();
+  const count = wordsOf(text).length;
+  if (text.includes("\n") || count === 0 || count > MOST_WORDS) return said;
+  const shown = shownFiles(messages, tools);
+  for (const form of FORMS) {
+    const [, link = "", named = ""] = form.exec(text) ?? [];
+    const whole = named === "" ? "" : another(link, named, wish, shown);
+    if (whole !== "") return whole;
+  }
+  const [, head = "", place = "", tail = ""] = ORDERED.exec(text) ?? [];
+  if (place !== "" && thingsIn(text).length === 0) {
+    const file = fileAt(place, "", shown);
+    return file === "" ? said : `${head}${file}${tail}`;
+  }
+  return withPlace(said, messages, tools);
+}
+
+/** The wish with something else in it; empty where it is not clear in which place. */
+function another(link: string, named: string, wish: string, shown: readonly string[]): string {
+  const [[thing, ...others], given] = [thingsIn(wish), thingsIn(named)];
+  const only = others.length === 0 ? (thing ?? "") : "";
+  if (named.split(JOIN).every((each) => given.includes(bareThing(each)))) {
+    return only !== "" && given.every((each) => kindOf(each) === kindOf(only))
+      ? wish.replaceAll(only, () => named)
+      : "";
+  }
+  const place = PLACED.exec(named)?.[1];
+  if (place !== undefined) {
+    const path = fileAt(place, only, shown);
+    if (path === "") return "";
+    return shown.includes(only) ? wish.replaceAll(only, () => path) : `read ${path}`;
+  }
+  return given.length > 0 || begins(named) ? "" : askedFor(link, named.replace(ARTICLES, ""), wish);
+}
+
+/** The wish with other words for what it asks: behind the same preposition, for another day, or in the place of its noun. */
+function askedFor(link: string, named: string, wish: string): string {
+  if (wordsOf(named).length > MOST_NAMED) return "";
+  const [day, ...others] = wordsOf(wish).filter(({ bare }) => DAYS.has(bare));
+  if (DAYS.has(named.toLowerCase()) && day !== undefined && others.length === 0) return put(wish, day, named);
+  if (link !== "") {
+    const at = wish.lastIndexOf(` ${link} `);
+    const tail = wish.slice(at + link.length + 2);
+    const isShort = at > 0 && wordsOf(tail).length <= MOST_NAMED;
+    return isShort ? `${wish.slice(0, at)} ${link} ${named}${/[?.!]*$/.exec(tail)?.[0]}` : "";
+  }
+  const [, head = "", noun = "", tail = ""] = ASKED.exec(wish) ?? [];
+  return noun === "" || isThing(noun) ? "" : `${head}${named}${tail}`;
+}
+
+/**
+ * A wish for a change that names no file, with the one file that the call before it found for "it", or, where something is added and no
+ * place for it is told, that it found or read.
+ */
+function withPlace(said: string, messages: readonly Message[], tools: Tools): string {
+  const words = wordsOf(said).filter(({ bare }) => !LEADING.has(bare));
+  const [first] = words;
+  const last = messages.findLast((each) => each.role === "tool");
+  if (last === undefined || first === undefined || thingsIn(said).length > 0) return said;
+  const file = fileOf(last, tools);
+  if (file === "") return said;
+  const enters = ENTERS.has(first.bare);
+  const isChange = enters || askedActs(said).some(({ act }) => act !== "read");
+  const points = said.match(POINTS)?.length ?? 0;
+  if (isChange && searches(last) && points === 1) return said.replace(POINTS, () => file);
+  const isBare = enters && words.length > 1 && !words.some(({ bare }) => NO_ENTRY.has(bare));
+  if (!isBare || points > 0 || isForAnother(said, tools)) return said;
+  return `${said.trim().replace(/[.!]+$/, "")} to ${file}`;
+}
+
+/** The one file that a call read or found; empty for any other. */
+function fileOf(last: ToolMessage, tools: Tools): string {
+  const reader = readerAmong(tools);
+  if (last.call.name === reader?.name && last.result.outcome === "ok") return String(last.call.arguments[reader.path]);
+  const [file = "", ...others] = foundFiles(last, tools);
+  return others.length === 0 ? file : "";
+}
+
+/** The files of the newest list that has more than one. */
+function shownFiles(messages: readonly Message[], tools: Tools): string[] {
+  for (const each of messages.toReversed()) {
+    const files = each.role === "tool" ? foundFiles(each, tools) : [];
+    if (files.length > 1) return files;
+  }
+  return [];
+}
+
+/** The file of a list that is told by its place, or by the one that was meant before it; empty where there is none. */
+function fileAt(place: string, thing: string, shown: readonly string[]): string {
+  const word = place.toLowerCase();
+  if (word === "other") {
+    const [other = "", ...more] = shown.filter((each) => each !== thing);
+    return shown.length === 2 && more.length === 0 ? other : "";
+  }
+  if (word === "next") return shown.includes(thing) ? (shown[shown.indexOf(thing) + 1] ?? "") : "";
+  const number = PLACES.get(word) as number;
+  return shown.at(number > 0 ? number - 1 : -1) ?? "";
+}
+
+/** Whether it is a wish of its own, or a question. */
+function begins(named: string): boolean {
+  const [first] = wordsOf(named);
+  return first === undefined || BEGINS.has(first.bare);
+}
+
+/** The names of files, folders and addresses in a text. */
+function thingsIn(text: string): string[] {
+  const names = wordsOf(text).map(({ start, end }) => bareThing(text.slice(start, end)));
+  return [...new Set(names.filter(isThing))];
+}
+
+function kindOf(thing: string): string {
+  return `${thing.endsWith("/")} ${isFile(thing)}`;
+}
+
+/** The wish with something else in the place of a word, and the marks around it as they are. */
+function put(wish: string, { start, end, bare }: Word, named: string): string {
+  const written = wish.slice(start, end);
+  const at = written.toLowerCase().indexOf(bare);
+  return `${wish.slice(0, start)}${written.slice(0, at)}${named}${written.slice(at + bare.length)}${wish.slice(end)}`;
+}
