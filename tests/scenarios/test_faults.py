@@ -10,7 +10,7 @@ import resource
 import shutil
 import subprocess
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from gateway.adapters.storage.sqlite import choose_driver
 from tests.harness.damage import flip
 from tests.harness.person import Person, Turn
 from tests.harness.process import GatewayProcess, free_port
+from tests.harness.record_texts import unpack_records
 from tests.harness.socket import RpcError
 from tests.scenarios.conftest import Scene, make_gateway
 
@@ -239,13 +240,11 @@ async def test_case_60_a_second_gateway_on_the_same_state_is_turned_away_and_dis
 
 def change(state: Path, *statements: str) -> None:
     """Edit the database as somebody who owns the machine could."""
-    connection = choose_driver().connect(state / "ledger.db")
-    try:
+    with closing(choose_driver().connect(state / "ledger.db")) as connection:
+        unpack_records(connection)
         for statement in statements:
             connection.execute(statement)
         connection.commit()
-    finally:
-        connection.close()
 
 
 LAST = "(select max(position) from leaves)"
