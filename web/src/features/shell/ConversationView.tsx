@@ -10,7 +10,6 @@ import styles from "./ConversationView.module.css";
 import { Header } from "./Header.tsx";
 import { ModelLine } from "./ModelLine.tsx";
 import { OfferNotifications } from "./OfferNotifications.tsx";
-import { QueuedTexts } from "./QueuedTexts.tsx";
 import { StatusBanners } from "./StatusBanners.tsx";
 import { useKeptFocus, usePanes } from "./use-panes.ts";
 import { Welcome } from "./Welcome.tsx";
@@ -24,6 +23,7 @@ const BranchComparison = lazy(async () => ({
   default: (await import("./compare/BranchComparison.tsx")).BranchComparison,
 }));
 const GrantsDialog = lazy(async () => ({ default: (await import("./GrantsDialog.tsx")).GrantsDialog }));
+const QueuedTexts = lazy(async () => ({ default: (await import("./QueuedTexts.tsx")).QueuedTexts }));
 const SettingsDialog = lazy(async () => ({ default: (await import("./SettingsDialog.tsx")).SettingsDialog }));
 
 export interface ConversationViewProps {
@@ -95,7 +95,11 @@ export function ConversationView({ workspace, state, session }: ConversationView
         )}
         <ApprovalDock workspace={workspace} cards={waiting} />
         {waiting.length > 0 && <OfferNotifications notifier={workspace.environment.notifier} />}
-        <QueuedTexts workspace={workspace} state={state} />
+        {state.queue.length > 0 && (
+          <Suspense>
+            <QueuedTexts workspace={workspace} state={state} />
+          </Suspense>
+        )}
         <Composer workspace={workspace} state={state} />
         <ModelLine workspace={workspace} state={state} session={session} />
       </main>

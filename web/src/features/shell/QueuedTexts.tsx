@@ -9,7 +9,6 @@ import type { WorkspaceState } from "./workspace-state.ts";
 export function QueuedTexts({ workspace, state }: { readonly workspace: Workspace; readonly state: WorkspaceState }) {
   const { queue, steering, busy } = state;
   const { line } = workspace;
-  if (queue.length === 0) return null;
   return (
     <section className={styles.queue} aria-label={t`Next in line`}>
       <div className={styles.head}>
