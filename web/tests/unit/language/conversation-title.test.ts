@@ -1,5 +1,11 @@
 // @vitest-environment jsdom
-import { expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
+
+// The modules are shared with the tests that follow, which speak English.
+afterEach(() => {
+  localStorage.clear();
+  vi.resetModules();
+});
 
 test.each([
   ["Call of write_file", "Aufruf von write_file"],
@@ -15,5 +21,4 @@ test.each([
   vi.resetModules();
   const { shownTitle } = await import("../../../src/ui/conversation-title.ts");
   expect(shownTitle(kept)).toBe(shown);
-  localStorage.clear();
 });
