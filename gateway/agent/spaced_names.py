@@ -129,14 +129,16 @@ def _folder_after(words: Sequence[str], at: int) -> tuple[int, int, str] | None:
     """The same of a folder's name that begins after this word, and the slash that says what it is: "the folder tax papers", "what
     is in Invoices 2026?"."""
     word, before = words[at].lower(), words[at - 1].lower() if at else ""
+    is_called = word in _FOLDERS or (word in _NAMINGS and before in _FOLDERS)
+    is_inside = word in _INSIDE and before in _HELD
+    if not is_called and not is_inside:
+        return None
     last = at
     while last + 1 < len(words) and _is_part(words, last + 1) and not _STOP.search(words[last]):
         last += 1
     named = words[at + 1 : last + 1]
-    is_called = word in _FOLDERS or (word in _NAMINGS and before in _FOLDERS)
     is_told = any(map(_TOLD.match, named[1:])) and _WORLD.isdisjoint(_bare(each).lower() for each in named)
-    is_folder = is_called or (is_told and word in _INSIDE and before in _HELD)
-    return (at + 1, last, "/") if is_folder and 1 < len(named) <= _MOST_WORDS else None
+    return (at + 1, last, "/") if (is_called or is_told) and 1 < len(named) <= _MOST_WORDS else None
 
 
 def _is_part(words: Sequence[str], at: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from typing import Final, TypeAlias
 
@@ -79,15 +80,31 @@ def moved(token: Token) -> Token:
     return replace(token, mark="", gap=" ", at=-1)
 
 
-def phrase_at(tokens: Tokens, at: int, phrases: Sequence[str], passed: frozenset[str] = frozenset()) -> int:
+def phrase_at(tokens: Tokens, at: int, phrases: tuple[str, ...], passed: frozenset[str] = frozenset()) -> int:
     """How many words the longest phrase takes that stands at a place, with those of `passed` among them; 0 where none does."""
-    return max((_length_of(tokens, at, phrase.split(" "), passed) for phrase in phrases), default=0)
+    alike = _by_first_word(phrases).get(tokens[at].bare, ()) if at < len(tokens) else ()
+    return max((_length_of(tokens, at, words, passed) for words in alike), default=0)
 
 
-def phrase_before(tokens: Tokens, end: int, phrases: Sequence[str]) -> int:
+def phrase_before(tokens: Tokens, end: int, phrases: tuple[str, ...]) -> int:
     """The same for a phrase that ends before a place."""
-    lengths = (len(phrase.split(" ")) for phrase in phrases)
+    lengths = _lengths(phrases)
     return max((n for n in lengths if n <= end and phrase_at(tokens[:end], end - n, phrases) == n), default=0)
+
+
+@cache
+def _by_first_word(phrases: tuple[str, ...]) -> dict[str, list[list[str]]]:
+    """Phrases of the vocabulary as their words, by the first of them: each is looked for at every word of a message."""
+    ordered: dict[str, list[list[str]]] = {}
+    for phrase in phrases:
+        words = phrase.split(" ")
+        ordered.setdefault(words[0], []).append(words)
+    return ordered
+
+
+@cache
+def _lengths(phrases: tuple[str, ...]) -> frozenset[int]:
+    return frozenset(len(phrase.split(" ")) for phrase in phrases)
 
 
 def _length_of(tokens: Tokens, at: int, words: Sequence[str], passed: frozenset[str]) -> int:

@@ -67,6 +67,9 @@ def without_given(text: str) -> str:
 
 def bare_word(word: str) -> str:
     """A word without the marks around it, in lower case; "whats" as "what's"."""
+    # Most words have no marks, and this is asked of every word of every message and result.
+    if word.isalnum():
+        return meant_by(word.lower())
     letters = [at for at, character in enumerate(word) if character.isalnum()]
     bare = word[letters[0] : letters[-1] + 1].lower() if letters else ""
     return meant_by(bare)
