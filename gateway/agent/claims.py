@@ -27,7 +27,7 @@ from gateway.agent.turn_progress import progress_of
 from gateway.agent.unlisted import UnlistedBasis, claims_unlisted
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.wished import OTHER, MessageActs, acts_of, undoubled
-from gateway.agent.words import QUOTED, words_of
+from gateway.agent.words import QUOTED, has_more_words, words_of
 
 _UNCLAIMED: Final = frozenset((*VOCABULARY.negations, *VOCABULARY.modals))
 _COMMON: Final = frozenset(
@@ -130,7 +130,7 @@ def without_false_claims(text: str, record: TurnRecord) -> str:
 
 def is_short_answer(text: str) -> bool:
     """Whether a text is too short to be a draft of something."""
-    return len(words_of(text)) <= _SHORT
+    return not has_more_words(text, _SHORT)
 
 
 class ClaimJudge:

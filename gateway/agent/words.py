@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from gateway.agent.typing_slips import meant_by
@@ -42,10 +44,20 @@ class Word:
 
 def words_of(text: str) -> list[Word]:
     """The words of a text that hold a letter or a digit, in order. A file's name in quotes is one word, for all its spaces."""
+    return list(_each_word(text))
+
+
+def has_more_words(text: str, most: int) -> bool:
+    """Whether a text has more words than that. It reads no further, for this is asked at each piece of a long answer."""
+    return next(islice(_each_word(text), most, None), None) is not None
+
+
+def _each_word(text: str) -> Iterator[Word]:
     joined = QUOTED.sub(lambda quoted: quoted[0].replace(" ", "_") if is_spaced_name(quoted[0][1:-1]) else quoted[0], text)
-    spans = [match.span() for match in _WORD.finditer(joined)]
-    words = (Word(start, end, bare_word(text[start:end])) for start, end in spans)
-    return [word for word in words if word.bare]
+    for match in _WORD.finditer(joined):
+        start, end = match.span()
+        if bare := bare_word(text[start:end]):
+            yield Word(start, end, bare)
 
 
 def is_spaced_name(text: str) -> bool:

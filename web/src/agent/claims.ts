@@ -23,7 +23,7 @@ import { progressOf } from "./turn-progress.ts";
 import { claimsUnlisted, type ToolOnOffer, type UnlistedBasis } from "./unlisted.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { actsOf, type MessageActs, OTHER, undoubled } from "./wished.ts";
-import { QUOTED, wordsOf } from "./words.ts";
+import { hasMoreWords, QUOTED, wordsOf } from "./words.ts";
 
 /*
  * What a model's words claim was done, held against the calls that ran. A sentence proves nothing: what was done is what the
@@ -134,7 +134,7 @@ export function withoutFalseClaims(text: string, record: TurnRecord): string {
 
 /** Whether a text is too short to be a draft of something. */
 export function isShortAnswer(text: string): boolean {
-  return wordsOf(text).length <= SHORT;
+  return !hasMoreWords(text, SHORT);
 }
 
 /** Holds sentences against one record. */

@@ -29,13 +29,25 @@ export interface Word {
 
 /** The words of a text that hold a letter or a digit, in order. A file's name in quotes is one word, for all its spaces. */
 export function wordsOf(text: string): Word[] {
+  return [...eachWord(text)];
+}
+
+/** Whether a text has more words than that. It reads no further, for this is asked at each piece of a long answer. */
+export function hasMoreWords(text: string, most: number): boolean {
+  let count = 0;
+  for (const _ of eachWord(text)) if (++count > most) return true;
+  return false;
+}
+
+function* eachWord(text: string): Generator<Word> {
   const joined = text.replace(QUOTED, (quoted) =>
     isSpacedName(quoted.slice(1, -1)) ? quoted.replaceAll(" ", "_") : quoted,
   );
-  return [...joined.matchAll(WORD)]
-    .map((match) => [match.index, match.index + match[0].length] as const)
-    .map(([start, end]) => ({ start, end, bare: bareWord(text.slice(start, end)) }))
-    .filter(({ bare }) => bare !== "");
+  for (const { 0: written, index: start } of joined.matchAll(WORD)) {
+    const end = start + written.length;
+    const bare = bareWord(text.slice(start, end));
+    if (bare !== "") yield { start, end, bare };
+  }
 }
 
 /** Whether a text that stands in quotes is the name of a file or a folder with spaces in it, and not words of another kind. */
