@@ -9,7 +9,7 @@ export default defineConfig({
     environment: "node",
     reporters: ["./tests/plain-reporter.ts"],
     css: { modules: { classNameStrategy: "non-scoped" } },
-    setupFiles: ["./tests/timeouts.ts", "./tests/nothing-left.ts"],
+    setupFiles: ["./tests/timeouts.ts", "./tests/nothing-left.ts", "./tests/quick-dom.ts"],
     testTimeout: 30_000,
     restoreMocks: true,
     unstubGlobals: true,
