@@ -4,12 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-# The packages of Python and of the web are installed beside each other. Several goals, as in `make clean test`, are one after another.
+# The packages of Python, those of the web and the browsers are installed beside each other. Several goals, as in `make clean test`,
+# are one after another.
 ifeq (1,$(words $(or $(MAKECMDGOALS),run)))
-MAKEFLAGS += -j2
+MAKEFLAGS += -j3
 endif
 
-.PHONY: firefox run test check requirements pictures mutants kills soak bench eval wheel lock clean prerequisites
+.PHONY: browsers firefox run test check requirements pictures mutants kills soak bench eval wheel lock clean prerequisites
 
 # What the machine has to have for is decided by the target that was asked for.
 NEEDED_FOR := run
@@ -18,7 +19,7 @@ test: NEEDED_FOR := test
 run: $(VENV)/ready web/dist/ready
 	@$(BIN)/countersign serve
 
-test: $(VENV)/ready-dev web/node_modules/ready tests/mcp_servers/node_modules/ready
+test: $(VENV)/ready-dev web/node_modules/ready browsers
 	@deploy/test.sh
 
 check: $(VENV)/ready-dev
@@ -61,8 +62,12 @@ wheel: $(VENV)/ready web/dist/ready
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 	@ls dist/*.whl
 
+# Where packages can be installed already, what else the tests need comes beside them.
 prerequisites:
-	@deploy/prerequisites.sh $(NEEDED_FOR) $(PYTHON)
+	@deploy/prerequisites.sh run $(PYTHON) 2>/dev/null || deploy/prerequisites.sh $(NEEDED_FOR) $(PYTHON)
+
+browsers: | prerequisites
+	@deploy/prerequisites.sh test $(PYTHON)
 
 $(VENV)/ready: requirements.lock pyproject.toml | prerequisites
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

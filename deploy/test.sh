@@ -10,7 +10,8 @@ bin=.venv/bin
 web_log=$(mktemp)
 web_pid=
 build_pid=
-trap 'rm -f "$web_log"; for pid in $web_pid $build_pid; do kill "$pid" 2>/dev/null || true; done' EXIT
+fetch_pid=
+trap 'rm -f "$web_log"; for pid in $web_pid $build_pid $fetch_pid; do kill "$pid" 2>/dev/null || true; done' EXIT
 trap 'exit 130' INT TERM
 say() { printf '\n── %s\n' "$1"; }
 
@@ -22,6 +23,10 @@ say "web: format, lint, types, unused code, generated protocol, unit tests (besi
 (cd web && npm run --silent check && npm run --silent test) >"$web_log" 2>&1 &
 web_pid=$!
 
+say "the default model and the tool servers of others, fetched once (beside what follows)"
+($bin/countersign models fetch && MAKEFLAGS= make --no-print-directory tests/mcp_servers/node_modules/ready) &
+fetch_pid=$!
+
 say "format, lint, types, floors"
 deploy/check.sh
 # The browser's tests would be of old apps after a build that failed; its own words are above.
@@ -32,8 +37,8 @@ $bin/countersign policy test
 say "the loop: every statement and branch by its own tests"
 $bin/python -m coverage run -m pytest -q tests/agent
 $bin/python -m coverage report
-say "the default model, fetched once"
-$bin/countersign models fetch
+wait "$fetch_pid"
+fetch_pid=
 
 say "units, contracts, scenarios, hostile clients, crashes, the wheel, the real model and the real browser"
 # Those of the loop ran above. The web's last minutes keep one core busy, so they are not waited for here. What the web's checks
