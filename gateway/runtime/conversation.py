@@ -69,6 +69,13 @@ class Turn:
         self.lineage = lineage
         self.resume()
 
+    def was_rebound_since(self, snapshot: Snapshot) -> bool:
+        """Whether another page took the turn after that snapshot was published, also where the same one has it again."""
+        now = self.snapshot
+        if now is None or now.connection_id != snapshot.connection_id:
+            return True
+        return now.id != snapshot.id and snapshot.id in self.lineage
+
     def revoke_snapshots(self) -> None:
         """Everything that was published in this turn so far allows nothing any more, whatever comes back later."""
         self.revoked |= self.lineage

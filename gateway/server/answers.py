@@ -1,9 +1,9 @@
 """Answers under way: how many of them a session has, and those that go on while their page is loaded again.
 
 A page that is loaded again loses its answer in mid-stream, asks for it once more in the same turn, and would pay for it twice.
-So an answer whose page is gone, socket and all, goes on for as long as its turn waits to be re-bound. The same request of the
-same turn gets it from its first byte; another request of that turn, or the turn's end, ends it. A page that only has had enough
-is still connected, and its answer ends at once.
+So an answer whose page is gone, socket and all, or has lost its turn to another page, goes on for as long as its turn waits to be
+re-bound. The same request of the same turn gets it from its first byte; another request of that turn, or the turn's end, ends it.
+A page that only has had enough is still connected and holds its turn, and its answer ends at once.
 """
 
 from __future__ import annotations
@@ -38,10 +38,9 @@ class LiveAnswer:
 
     def __init__(self, lease: Lease, asked: bytes) -> None:
         self.asked = asked
-        self.is_read = False
         self._lease = lease
-        self._page = ""
-        self._read_from(lease)
+        self._page = lease.turn.snapshot
+        self._reader: KeptReply | None = None
         self._messages: list[Message] = []
         self._bytes = 0
         self._receiver: Send | None = None
@@ -69,7 +68,7 @@ class LiveAnswer:
         else:
             self._messages.clear()
             if self._receiver is None:
-                self.give_up()
+                self.end_for_good()
         self._grown.set()
         if self._receiver is not None:
             await self._receiver(message)
@@ -84,37 +83,40 @@ class LiveAnswer:
         """The peer that asked is gone. Return once the answer is of no use to anybody, or one of the `ends` has come."""
         self._receiver = None
         while self.stands:
-            is_here = broker.has_connection(self._lease, self._page)
-            seconds = None if self.is_read else PARTING_SECONDS if is_here else KEPT_SECONDS
+            is_here = self._is_here(broker)
+            seconds = None if self._reader is not None else PARTING_SECONDS if is_here else KEPT_SECONDS
             self._stirred.clear()
             stirred = asyncio.ensure_future(self._stirred.wait())
             done, _ = await asyncio.wait({*ends, stirred}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             stirred.cancel()
-            if not done and not (is_here and not broker.has_connection(self._lease, self._page)):
-                self.give_up()
+            if not done and not (is_here and not self._is_here(broker)):
+                self.end_for_good()
             if not done.isdisjoint(ends):
                 return
 
     # ── whoever reads it ──
 
     def is_left(self, broker: InferenceBroker) -> bool:
-        """Whether nobody reads it: its peer is gone, or its page, of which the socket may be missed first."""
-        return not self.is_read and (self._receiver is None or not broker.has_connection(self._lease, self._page))
+        """Whether nobody reads it: its peer is gone, or its page, of which the socket may be missed first, or its turn was taken
+        by another page, which may be heard of before the end of the request."""
+        return (self._receiver is None and self._reader is None) or not self._is_here(broker)
 
-    def read_by(self, lease: Lease) -> None:
-        """A page has come for it."""
-        self.is_read = True
-        self._read_from(lease)
+    def read_by(self, reader: KeptReply, lease: Lease) -> None:
+        """A page has come for it. Whoever read it before reads no more of it."""
+        self._reader = reader
+        self._page = lease.turn.snapshot
+        self._grown.set()
         self._stirred.set()
 
-    async def follow(self, send: Send) -> bool:
-        """Send all of it from its start, and what still comes, until no more does. Gives whether there was anything to send."""
+    async def follow(self, reader: KeptReply, send: Send) -> bool:
+        """Send all of it from its start, and what still comes, until no more does, or another one reads it. Gives whether there
+        was anything to send."""
         place = 0
         while True:
             while place < len(self._messages):
                 await send(self._messages[place])
                 place += 1
-            if self._is_over or self._is_given_up:
+            if self._is_over or self._is_given_up or self._reader is not reader:
                 break
             self._grown.clear()
             await self._grown.wait()
@@ -122,20 +124,27 @@ class LiveAnswer:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         return place > 0
 
-    def leave(self) -> None:
-        """The page that read it is gone, before the end."""
-        self.is_read = False
-        self._stirred.set()
+    def leave(self, reader: KeptReply) -> None:
+        """The page that read it is gone, before the end. What another one reads now is no longer its own."""
+        if self._reader is reader:
+            self._reader = None
+            self._stirred.set()
 
-    def give_up(self) -> None:
-        """Nobody will ask for it again."""
+    def give_up(self, reader: KeptReply) -> None:
+        """Whoever read it has all of it, and nobody will ask for it again."""
+        if self._reader is reader:
+            self.end_for_good()
+
+    def end_for_good(self) -> None:
+        """It is given to nobody any more."""
         self._is_given_up = True
         self._grown.set()
         self._stirred.set()
 
-    def _read_from(self, lease: Lease) -> None:
-        snapshot = lease.turn.snapshot
-        self._page = "" if snapshot is None else snapshot.connection_id
+    def _is_here(self, broker: InferenceBroker) -> bool:
+        """Whether the page that reads it, or did last, is connected and has held the turn ever since."""
+        page, turn = self._page, self._lease.turn
+        return page is not None and not turn.was_rebound_since(page) and broker.has_connection(self._lease, page.connection_id)
 
 
 class AnswerPlace:
@@ -188,7 +197,7 @@ class Streams:
             return None
         if answer.stands and answer.asked == asked:
             return answer
-        answer.give_up()
+        answer.end_for_good()
         return None
 
     def _forget(self, turn_id: str, answer: LiveAnswer) -> None:
@@ -203,19 +212,19 @@ class KeptReply(Response):
     def __init__(self, answer: LiveAnswer, lease: Lease) -> None:
         super().__init__()
         self._answer = answer
-        answer.read_by(lease)
+        answer.read_by(self, lease)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
-        following = asyncio.ensure_future(self._answer.follow(send))
+        following = asyncio.ensure_future(self._answer.follow(self, send))
         gone = asyncio.ensure_future(wait_for_disconnect(receive))
         try:
             await asyncio.wait((following, gone), return_when=asyncio.FIRST_COMPLETED)
         finally:
             if following.done():
-                self._answer.give_up()
+                self._answer.give_up(self)
             else:
-                self._answer.leave()
+                self._answer.leave(self)
             for racer in (following, gone):
                 racer.cancel()
             await asyncio.gather(following, gone, return_exceptions=True)

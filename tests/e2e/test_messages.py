@@ -332,9 +332,8 @@ async def test_an_answer_that_is_being_written_goes_to_another_tab_and_back_as_o
     await expect(answers(shell)).to_contain_text("Once upon a time")
     other = await person.context.new_page()
     await other.goto(shell.url)
-    # It is that tab's once it has the answer: one that is taken back before asks for it in vain.
-    async with other.expect_response("**/v1/chat/completions"):
-        await other.get_by_role("button", name="Continue here").click()
+    # Whether that tab has asked for the answer yet, before it is taken back, makes no difference.
+    await other.get_by_role("button", name="Continue here").click()
     await expect(shell.get_by_text("This conversation is open in another tab")).to_be_visible()
     await expect(shell.get_by_text("Stopped here.")).to_be_hidden()
     await shell.get_by_role("button", name="Continue here").click()

@@ -10,6 +10,7 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
+from gateway.runtime.connections import Connection
 from gateway.server.answers import KEPT_BYTES, LiveAnswer
 from tests.fakes.inference import TINY
 from tests.server.conftest import Running, Turn
@@ -28,11 +29,12 @@ async def leave_page(turn: Turn, response: aiohttp.ClientResponse) -> None:
     response.close()
 
 
-async def come_back(turn: Turn) -> Turn:
-    """The page again: a new connection, the same turn, another token."""
+async def come_back(turn: Turn, connection: Connection | None = None) -> Turn:
+    """The page again: a new connection, the same turn, another token. Or a page that takes the turn from the one that has it."""
     running, conversation_id = turn.running, turn.snapshot.conversation_id
-    connection = running.gateway.connections.attach(turn.session, "con_2")
-    rebound = await running.gateway.turns.rebind(connection, conversation_id)
+    take_over = connection is not None
+    connection = connection or running.gateway.connections.attach(turn.session, "con_2")
+    rebound = await running.gateway.turns.rebind(connection, conversation_id, take_over=take_over)
     assert rebound is not None
     assert rebound.snapshot is not None
     conversation, opened = await running.gateway.turns.open_turn(turn.session, conversation_id, rebound.id)
@@ -107,6 +109,39 @@ async def test_a_page_that_is_loaded_three_times_gets_the_same_answer(turn: Turn
                 turn.running.backend.stream.queue.put_nowait(chunk)
             assert (await asking).body == b"".join(EVENTS)
     assert len(turn.running.backend.asked) == 1
+
+
+@pytest.mark.parametrize("is_missed", [True, False], ids=["its request is still there", "its request has ended"])
+async def test_an_answer_that_is_taken_back_before_the_other_page_asked_is_the_same(turn: Turn, is_missed: bool) -> None:
+    """The other page took the turn, and lost it before it could ask: its time with it counts for nothing."""
+    other = turn.running.gateway.connections.attach(turn.session, "con_2")
+    async with streaming(turn) as response:
+        await come_back(turn, other)
+        if not is_missed:
+            response.close()
+        back = await come_back(turn, turn.connection)
+        asking = asyncio.ensure_future(back.ask(ASKED))
+        for chunk in (*EVENTS[1:], None):
+            turn.running.backend.stream.queue.put_nowait(chunk)
+        assert (await asking).body == b"".join(EVENTS)
+    assert len(turn.running.backend.asked) == 1, "the model was asked twice"
+
+
+async def test_an_answer_that_is_taken_back_from_a_page_that_reads_it_is_not_ended_by_that_page(turn: Turn) -> None:
+    other = turn.running.gateway.connections.attach(turn.session, "con_2")
+    async with streaming(turn) as first:
+        there = await come_back(turn, other)
+        first.close()
+        async with again(there) as second:
+            back = await come_back(turn, turn.connection)
+            async with again(back) as third:
+                # What the other page reads ends, as a page that lost its turn has to expect; the answer does not.
+                await second.read()
+                for chunk in (*EVENTS[1:], None):
+                    turn.running.backend.stream.queue.put_nowait(chunk)
+                assert await third.read() == b"".join(EVENTS[1:])
+    assert len(turn.running.backend.asked) == 1, "the model was asked twice"
+    assert (await recorded(turn)).outcome == "completed"
 
 
 @pytest.mark.parametrize("is_gone_first", [True, False])
