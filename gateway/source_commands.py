@@ -35,9 +35,10 @@ def source_commands(application: Application) -> Mapping[str, Answerer]:
         settings = asked.get("settings", {})
         if not isinstance(settings, dict):
             raise InvalidParams("`settings` is an object")
-        if asked.get("replace") is True and any(view.source.name == _name(asked) for view in await sources.list()):
-            await sources.remove(_name(asked), None)
-        return describe_source(await sources.add(_name(asked), kind, cast("Mapping[str, Json]", settings), None))
+        in_place = asked.get("replace") is True
+        return describe_source(
+            await sources.add(_name(asked), kind, cast("Mapping[str, Json]", settings), None, in_place=in_place)
+        )
 
     async def import_server(asked: Mapping[str, Json]) -> Json:
         """A server of another client's configuration, with its secrets; `replace`: in place of a source of its name."""
@@ -45,8 +46,6 @@ def source_commands(application: Application) -> Mapping[str, Answerer]:
         if not isinstance(settings, dict) or not isinstance(secrets, dict):
             raise InvalidParams("`settings` and `secrets` are objects")
         in_place = asked.get("replace") is True and any(view.source.name == _name(asked) for view in await sources.list())
-        if in_place:
-            await sources.remove(_name(asked), None)
         values = {str(name): str(value) for name, value in cast("Mapping[str, Json]", secrets).items()}
         server = ImportedServer(_name(asked), cast("Mapping[str, Json]", settings), values)
         (view,) = await sources.add_servers([server], None, in_place=in_place)

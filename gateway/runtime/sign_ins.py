@@ -16,6 +16,7 @@ from typing import Final
 
 from gateway.core.errors import Misconfigured, Refused
 from gateway.core.ledger import (
+    Entry,
     SourceSignedIn,
     SourceSignedOut,
     SourceSignInFailed,
@@ -176,17 +177,19 @@ class SignIns:
         self._kept[source.name] = redeemed
         self._host.use(source, redeemed.tokens)
 
-    async def end(self, source: AddedSource, by: str | None) -> str | None:
-        """Forget the tokens of a source. Gives them, to be revoked; None where there are none that can be read."""
+    async def end(self, source: AddedSource, by: str | None, *because: Entry) -> str | None:
+        """Forget the tokens of a source, recorded together with the entries that come of it. Gives them, to be revoked; None
+        where there are none that can be read."""
+        stored = (await self._records.source_sign_ins()).get(source.name)
+        ended = () if stored is None else (SourceSignedOut(self._clock.now(), by, source.name, SignInEnd.PERSON),)
+        if ended or because:
+            await self._ledger.append(*ended, *because)
+        # Not before: where it cannot be recorded nobody has signed out.
         self._host.use(source, None)
         self._done.pop(source.name, None)
         self._kept.pop(source.name, None)
-        stored = (await self._records.source_sign_ins()).get(source.name)
-        if stored is None:
-            return None
-        await self._ledger.append(SourceSignedOut(self._clock.now(), by, source.name, SignInEnd.PERSON))
         try:
-            return self._sealer.unseal(_seal_name(source.name, self._addresses.get(source.name, "")), stored.sealed)
+            return stored and self._sealer.unseal(_seal_name(source.name, self._addresses.get(source.name, "")), stored.sealed)
         except Misconfigured:
             return None
 
@@ -229,8 +232,10 @@ class SignIns:
             await self._ledger.append(SourceTokensRenewed(self._clock.now(), name, sealed))
 
     async def _end_refused(self, name: str) -> None:
-        if self._done.pop(name, None) is not None:
+        if (done := self._done.get(name)) is not None:
             await self._ledger.append(SourceSignedOut(self._clock.now(), None, name, SignInEnd.REFUSED))
+            if self._done.get(name) is done:
+                del self._done[name]
 
 
 def _seal_name(source: str, address: str) -> str:

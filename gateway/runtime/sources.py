@@ -14,6 +14,7 @@ from gateway.core.canonical import Json
 from gateway.core.effects import escape
 from gateway.core.errors import GatewayError, Misconfigured, NotFound, Refused
 from gateway.core.ledger import (
+    Entry,
     SecretRemoved,
     SecretStored,
     SourceAdded,
@@ -31,8 +32,6 @@ from gateway.core.sources import (
     SourceKind,
     SourceTool,
     compare,
-    require_secret_name,
-    require_source_name,
     secrets_named,
 )
 from gateway.core.vocabulary import Category
@@ -49,15 +48,10 @@ from gateway.runtime.ports import (
     SourceState,
 )
 from gateway.runtime.sign_ins import SignIns, SignInView
-
-MAX_SOURCES = 64
-"""Each may be a process of its own."""
+from gateway.runtime.source_rules import require_room, require_secret, require_unknown_secrets, say_taken
 
 MOST_IMPORTED = 200
 """Servers of one configuration that are looked at; more than a gateway has, since many may be refused."""
-
-MAX_SECRET = 16 * 1024
-"""Characters of one secret: keys of services in PEM are a few thousand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +102,7 @@ class Sources:
         self._on_withdrawn = on_withdrawn
         self._on_changed = on_changed
         self._changing = ChangeLock()
+        self._leaving: set[str] = set()
 
     async def start(self, *, connect: bool) -> Sequence[str]:
         """Publish what is known and, with `connect`, begin to connect every source that is on. Gives what is wrong, in words."""
@@ -137,20 +132,24 @@ class Sources:
 
     # ── changing ──
 
-    async def add(self, name: str, kind: SourceKind, settings: Mapping[str, Json], by: str | None) -> SourceView:
-        """Add a source and begin to connect it.
+    async def add(
+        self, name: str, kind: SourceKind, settings: Mapping[str, Json], by: str | None, *, in_place: bool = False
+    ) -> SourceView:
+        """Add a source and begin to connect it; `in_place` of one of its name, which is removed in the same step.
 
         Raises Misconfigured, and Refused for a name that is taken.
         """
         async with self._changing:
             sources = await self._all()
-            _require_room(name, sources)
+            before = self._take_place(name, sources) if in_place else None
+            require_room(name, sources)
             checked = self._host.check(kind, settings)
             await self._require_secrets(checked)
             source = AddedSource(name, kind, checked, added_at=self._clock.now())
-            await self._ledger.append(SourceAdded(source.added_at, by, source))
+            tokens = await self._write(before, by, SourceAdded(source.added_at, by, source))
             await self._host.attach(source, ())
         self._on_changed()
+        await self._revoke(before, tokens)
         return await self._view(source)
 
     async def read_configuration(self, text: str, *, network: bool) -> ClientConfiguration:
@@ -163,31 +162,33 @@ class Sources:
         if len(read.servers) + len(read.refused) > MOST_IMPORTED:
             raise Misconfigured(f"it holds more than {MOST_IMPORTED} servers; leave in it those that you want here")
         there = await self._all()
-        taken = {each.name: _taken(each.name) for each in read.servers if each.name in there}
+        taken = {each.name: say_taken(each.name) for each in read.servers if each.name in there}
         return ClientConfiguration(tuple(each for each in read.servers if each.name not in there), {**read.refused, **taken})
 
     async def add_servers(
         self, servers: Sequence[ImportedServer], by: str | None, *, in_place: bool = False
     ) -> Sequence[SourceView]:
         """Add what was read, sources and secrets, all of it or nothing. A secret that it only refers to is stored later, or was
-        given to the source that it stands `in_place` of. Raises Misconfigured, and Refused for a name that is taken.
+        given to the source that it stands `in_place` of: one alone then. Raises Misconfigured, and Refused for a name that is
+        taken.
         """
         async with self._changing:
             known = frozenset(await self._records.sealed_secrets())
             there, now = await self._all(), self._clock.now()
-            entries: list[SecretStored | SourceAdded] = []
+            before = self._take_place(servers[0].name, there) if in_place else None
+            entries: list[Entry] = []
             for server in servers:
-                _require_room(server.name, there)
+                require_room(server.name, there)
                 if not in_place:
-                    _require_unknown_secrets(server, known)
+                    require_unknown_secrets(server, known)
                 there[server.name] = AddedSource(
                     server.name, SourceKind.MCP, self._host.check(SourceKind.MCP, server.settings), added_at=now
                 )
                 for secret, value in server.secrets.items():
-                    _require_secret(secret, value)
+                    require_secret(secret, value)
                     entries.append(SecretStored(now, by, secret, self._sealer.seal(secret, value)))
                 entries.append(SourceAdded(now, by, there[server.name]))
-            await self._ledger.append(*entries)
+            tokens = await self._write(before, by, *entries)
             await self._load_secrets()
             added = {server.name for server in servers}
             stored = frozenset(secret for server in servers for secret in server.secrets)
@@ -195,6 +196,7 @@ class Sources:
                 if source.name in added or secrets_named(source.settings) & stored:
                     await self._host.attach(source, await self._records.source_tools(source.name))
         self._on_changed()
+        await self._revoke(before, tokens)
         return [await self._view(there[server.name]) for server in servers]
 
     async def switch(self, name: str, *, enabled: bool, by: str | None) -> SourceView:
@@ -212,11 +214,9 @@ class Sources:
         """Remove a source with every decision about its tools. Raises NotFound and Refused."""
         async with self._changing:
             source = self._require_own(await self._find(name))
-            await self._host.detach(name)
-            tokens = await self._sign_ins.end(source, by)
-            await self._ledger.append(SourceRemoved(self._clock.now(), by, name))
+            tokens = await self._write(source, by)
         self._on_changed()
-        await self._sign_ins.revoke(source, tokens)
+        await self._revoke(source, tokens)
 
     async def probe(self, name: str) -> SourceView:
         """Connect now and ask what is offered. Raises NotFound."""
@@ -292,7 +292,7 @@ class Sources:
 
     async def store_secret(self, name: str, value: str, by: str | None) -> None:
         """Store or replace a secret; the sources that use it connect anew. Raises Misconfigured."""
-        _require_secret(name, value)
+        require_secret(name, value)
         async with self._changing:
             await self._ledger.append(SecretStored(self._clock.now(), by, name, self._sealer.seal(name, value)))
             await self._load_secrets()
@@ -326,8 +326,33 @@ class Sources:
         decided = [
             SourceToolDecided(now, None, name, each, declared[each.tool]) for each in findings.new if each.tool in declared
         ]
+        # The next source of its name would have it.
+        if name in self._leaving:
+            raise Misconfigured("it is being removed")
         await self._ledger.append(SourceToolsSeen(now, name, findings.new, findings.changed), *decided)
         return await self._records.source_tools(name)
+
+    def _take_place(self, name: str, sources: dict[str, AddedSource]) -> AddedSource | None:
+        """The source that another one of its name takes the place of, if it is there. Raises Refused."""
+        return self._require_own(sources.pop(name)) if name in sources else None
+
+    async def _write(self, leaving: AddedSource | None, by: str | None, *added: Entry) -> str | None:
+        """Record what was added, and first the end of the source that leaves, all of it at once, and only then take that away:
+        what is half removed can be neither used nor removed. Gives its tokens."""
+        if leaving is None:
+            await self._ledger.append(*added)
+            return None
+        self._leaving.add(leaving.name)
+        try:
+            tokens = await self._sign_ins.end(leaving, by, SourceRemoved(self._clock.now(), by, leaving.name), *added)
+            await self._host.detach(leaving.name)
+        finally:
+            self._leaving.discard(leaving.name)
+        return tokens
+
+    async def _revoke(self, left: AddedSource | None, tokens: str | None) -> None:
+        if left is not None:
+            await self._sign_ins.revoke(left, tokens)
 
     async def _all(self) -> dict[str, AddedSource]:
         """By name. What is declared in the settings file stands before what was added under the same name."""
@@ -372,29 +397,3 @@ class Sources:
         for source in (await self._all()).values():
             if secret in secrets_named(source.settings):
                 await self._host.attach(source, await self._records.source_tools(source.name))
-
-
-def _require_room(name: str, sources: Mapping[str, AddedSource]) -> None:
-    if require_source_name(name) in sources:
-        raise Refused("nameTaken", _taken(name), 409)
-    if len(sources) >= MAX_SOURCES:
-        raise Refused("tooMany", f"a gateway has at most {MAX_SOURCES} sources", 409)
-
-
-def _taken(name: str) -> str:
-    return f"there is a source `{name}` already; remove it first, or take another name"
-
-
-def _require_secret(name: str, value: str) -> None:
-    require_secret_name(name)
-    if not value or len(value) > MAX_SECRET or not all(each.isprintable() or each in "\n\t" for each in value):
-        raise Misconfigured(f"a secret is 1 to {MAX_SECRET} printable characters")
-
-
-def _require_unknown_secrets(server: ImportedServer, known: frozenset[str]) -> None:
-    """What is left of a removed source, or was stored for another, must not be sent where a file from elsewhere says."""
-    if reused := sorted((secrets_named(server.settings) - server.secrets.keys()) & known):
-        raise Misconfigured(
-            f"`{server.name}` would be given the secret `{escape(reused[0])}`, which is stored already; remove that first, or add"
-            " the source yourself with `countersign sources add`"
-        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from gateway.adapters.tools.oauth.challenge import Challenge, read_challenge
 from gateway.adapters.tools.oauth.documents import OAuthRefusal
 from gateway.adapters.tools.offer import SignInNeeded, SourceAway
+from gateway.core.errors import LedgerUnavailable
 
 AHEAD_SECONDS: Final = 60.0
 """How long before its end a token is renewed; a shorter-lived one after three quarters of its life."""
@@ -75,12 +76,16 @@ class SourceTokens:
         self._on_renewed = on_renewed
         self._on_refused = on_refused
         self._renewing: asyncio.Task[None] | None = None
+        self._unrecorded: Tokens | None = None
 
     async def current(self) -> str | None:
         """See AccessTokens."""
         kept = self.kept
         if kept is None:
             return None
+        if self._unrecorded is kept:
+            # The authorization server has voided the ones before: unless these are kept, nobody is signed in after a restart.
+            await self._join(lambda: self._record(kept))
         if kept.renew_at is None or self._now() < kept.renew_at:
             return kept.access_token
         try:
@@ -96,14 +101,18 @@ class SourceTokens:
     async def renew(self, refused: str) -> str:
         """See AccessTokens. Whoever comes while a request is under way waits for that one."""
         if self.kept is not None and self.kept.access_token == refused:
-            if self._renewing is None or self._renewing.done():
-                self._renewing = asyncio.create_task(self._ask(self.kept))
-                self._renewing.add_done_callback(_take_notice)
-            # A caller that gives up must not cut off the answer: the old refresh token may be void by then.
-            await asyncio.shield(self._renewing)
+            kept = self.kept
+            await self._join(lambda: self._ask(kept))
         if self.kept is None:
             raise SignInNeeded("nobody is signed in any more; sign in again")
         return self.kept.access_token
+
+    async def _join(self, begin: Callable[[], Coroutine[None, None, None]]) -> None:
+        if self._renewing is None or self._renewing.done():
+            self._renewing = asyncio.create_task(begin())
+            self._renewing.add_done_callback(_take_notice)
+        # A caller that gives up must not cut off the answer: the old refresh token may be void by then.
+        await asyncio.shield(self._renewing)
 
     def challenged(self, challenge: str) -> None:
         """See AccessTokens."""
@@ -121,13 +130,27 @@ class SourceTokens:
             if not refusal.is_final:
                 raise SourceAway(f"the sign-in cannot be renewed now: {refusal.message}") from None
             if self.kept is kept:
-                self.kept = None
-                await self._on_refused()
+                # On record first: where that fails, the next use finds out the same once more.
+                try:
+                    await self._on_refused()
+                except LedgerUnavailable as error:
+                    raise SourceAway(f"the sign-in is over, and {error.message}") from None
+                if self.kept is kept:
+                    self.kept = None
             raise SignInNeeded(f"the sign-in is over: {refusal.message}; sign in again") from None
         # Somebody may have signed out or in meanwhile; what was renewed belongs to nobody then.
         if self.kept is kept:
             self.kept = renewed
+            await self._record(renewed)
+
+    async def _record(self, renewed: Tokens) -> None:
+        self._unrecorded = renewed
+        try:
             await self._on_renewed(renewed)
+        except LedgerUnavailable as error:
+            raise SourceAway(f"the sign-in was renewed, and {error.message}") from None
+        if self._unrecorded is renewed:
+            self._unrecorded = None
 
 
 def _take_notice(task: asyncio.Task[None]) -> None:
