@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from gateway.core.canonical import Json
-from gateway.core.errors import GatewayError, NotFound
+from gateway.core.errors import GatewayError, LedgerUnavailable, NotFound
 from gateway.core.ledger import MessageAppended, SnapshotIssued, TurnBegun, TurnEnded
 from gateway.core.model import PublishedTool, PublishedTools, Session, Snapshot, ToolSpec
 from gateway.core.vocabulary import Reason, Role
@@ -71,6 +72,7 @@ class Turns:
         self._entropy = entropy
         self._timing = timing
         self._tasks = tasks
+        self._unrecorded: dict[str, TurnEnded] = {}
         self._replaced: list[Callable[[], None]] = []
         connections.on_lost(self._suspend_turns_of)
 
@@ -164,15 +166,13 @@ class Turns:
     async def end(self, session: Session, conversation_id: str, turn_id: str, usage: Mapping[str, Json] | None) -> None:
         """The loop says that it is done. SessionEndHook a turn that is not open any more changes nothing."""
         conversation = await self._conversations.enter(session, conversation_id)
-        if conversation.turn is not None and conversation.turn.id == turn_id:
+        if self._is_last(conversation, turn_id):
             await self._close(conversation, "ended", usage)
 
     async def cancel(self, session: Session, conversation_id: str, turn_id: str) -> Sequence[str]:
         """Stop the turn, its calls and its inference. Gives the ids of the calls that were under way."""
         conversation = await self._conversations.enter(session, conversation_id)
-        if conversation.turn is None or conversation.turn.id != turn_id:
-            return ()
-        return await self._close(conversation, "cancelled")
+        return await self._close(conversation, "cancelled") if self._is_last(conversation, turn_id) else ()
 
     async def open_turn(self, session: Session, conversation_id: str, turn_id: str) -> tuple[Conversation, Turn]:
         """The session's own open turn. Raises NotFound."""
@@ -259,15 +259,24 @@ class Turns:
         return conversation, turn
 
     async def _close(self, conversation: Conversation, reason: str, usage: Mapping[str, Json] | None = None) -> Sequence[str]:
+        """End the open turn, which takes its authority away at once, or put the end of the last one on record where it is not."""
         turn = conversation.turn
         if turn is None:
+            if (unrecorded := self._unrecorded.pop(conversation.id, None)) is not None:
+                await self._put_on_record(unrecorded)
             return ()
         stopped = conversation.close_turn(Reason.SESSION_ENDED)
         self._connections.remove_session_end(turn.session_id, turn.id)
-        await self._ledger.append(
+        await self._put_on_record(
             TurnEnded(self._clock.now(), conversation.principal_id, conversation.id, turn.id, reason, usage)
         )
         return stopped
+
+    def _is_last(self, conversation: Conversation, turn_id: str) -> bool:
+        """Whether that turn is open, or was the last one and its end is not on record."""
+        unrecorded = self._unrecorded.get(conversation.id)
+        last = conversation.turn.id if conversation.turn is not None else None if unrecorded is None else unrecorded.turn_id
+        return last == turn_id
 
     def _end_with_session(self, conversation: Conversation, turn: Turn) -> None:
         session_id = turn.session_id
@@ -287,12 +296,18 @@ class Turns:
         self._connections.remove_session_end(turn.session_id, turn.id)
         self._tasks.spawn(self._record(entry))
 
-    async def _record(self, entry: TurnEnded) -> None:
+    async def _put_on_record(self, entry: TurnEnded) -> None:
+        """Raises LedgerUnavailable: the turn has ended all the same, and whoever ends it again or begins the next one has its end
+        recorded, or the next start has."""
         try:
             await self._ledger.append(entry)
-        except GatewayError:
-            # The turn is closed in memory all the same; recovery closes it on disk at the next start.
-            return
+        except LedgerUnavailable as error:
+            self._unrecorded[entry.conversation_id] = entry
+            raise LedgerUnavailable(f"the turn has ended; {error.message}") from None
+
+    async def _record(self, entry: TurnEnded) -> None:
+        with suppress(GatewayError):
+            await self._put_on_record(entry)
 
     def _suspend_turns_of(self, connection: Connection) -> None:
         for conversation in self._conversations.in_use():
