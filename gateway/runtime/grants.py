@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gateway.core.approval import Grant
-from gateway.core.errors import NotFound
+from gateway.core.errors import LedgerUnavailable, NotFound
 from gateway.core.ledger import GrantRevoked
 from gateway.core.model import Session
 from gateway.runtime.connections import ConnectionRegistry
@@ -93,15 +93,32 @@ class Grants:
             GrantRevoked(now, grant.id, principal_id, reason) for grant in given if covers_nothing(grant) and grant.stands(now)
         )
 
+    async def reload(self, session_id: str) -> None:
+        """What was dropped of a session stands after all: take its grants from the record again."""
+        if session_id in self._by_session:
+            read = await self._records.grants(session_id)
+            self._changes += 1
+            held = self._by_session.get(session_id, {})
+            for grant in read:
+                held.setdefault(grant.id, grant)
+
     def forget(self, session_id: str) -> None:
         """The session has ended; its grants cover nothing any more because no request can come from it."""
         self._by_session.pop(session_id, None)
 
     async def _revoke(self, grant: Grant, reason: str) -> None:
         # Out of memory first: a yes that is being taken back must not serve a call that comes in meanwhile.
+        held = self._by_session.get(grant.session_id, {}).get(grant.id)
         self.drop(grant)
-        await self._ledger.append(GrantRevoked(self._clock.now(), grant.id, grant.principal_id, reason))
-        self._changes += 1
+        try:
+            await self._ledger.append(GrantRevoked(self._clock.now(), grant.id, grant.principal_id, reason))
+        except LedgerUnavailable:
+            # It stands, and can be taken back later: forgotten here alone it would be back after a restart.
+            if held is not None and (grants := self._by_session.get(grant.session_id)) is not None:
+                grants.setdefault(grant.id, held)
+            raise
+        finally:
+            self._changes += 1
 
     async def _load(self, session_id: str) -> dict[str, Grant]:
         while (held := self._by_session.get(session_id)) is None:
