@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from gateway.core.approval import Approval
+from gateway.core.errors import LedgerUnavailable
 from gateway.core.judgement import Judgement
 from gateway.core.ledger import Entry, PolicyLoaded
 from gateway.core.lifecycle import Phase
@@ -40,6 +42,7 @@ from gateway.runtime.ports import (
     Ledger,
     Observer,
     PasskeyVerifier,
+    PolicyDraft,
     PolicyEngine,
     Records,
     Redactor,
@@ -70,6 +73,9 @@ class Ports:
     observer: Observer
 
 
+_log = logging.getLogger(__name__)
+
+
 @dataclass(frozen=True, slots=True)
 class Gateway:
     """The running gateway. Servers call its rooms; nothing calls back."""
@@ -92,6 +98,8 @@ class Gateway:
     freeze: FreezeState
     timing: Timing
     reloading: ChangeLock = field(default_factory=ChangeLock)
+    unrecorded: set[str] = field(default_factory=set[str])
+    """Policies that were read and are in force, and are not on record yet."""
 
     async def start(self, version: str) -> int:
         """Recover what the last process left behind. Gives how many calls were found unknown."""
@@ -119,7 +127,8 @@ class Gateway:
             before = self.ports.policy.version
             self.ports.policy.reload()
             version = self.ports.policy.version
-            if version != before:
+            if version != before or self.unrecorded:
+                self.unrecorded.add(version)
                 loaded = PolicyLoaded(self.ports.clock.now(), version, self.ports.policy.documents)
                 try:
                     # On its way before the calls that it closes: who reads the record in its order finds their reason there.
@@ -129,9 +138,14 @@ class Gateway:
                     self.void_what_was_allowed("policyChanged")
                     self.connections.broadcast(PolicyChangedNotice(version))
                     ended = await self.grant_review.end_refused()
-                await recorded
-                if ended:
-                    await self.ports.ledger.append(*ended)
+                try:
+                    await recorded
+                    if ended:
+                        await self.ports.ledger.append(*ended)
+                except LedgerUnavailable as error:
+                    message = f"policy {version[:12]} is in force; {error.message}; reload it once more then"
+                    raise LedgerUnavailable(message) from None
+                self.unrecorded.clear()
             return version
 
     async def find_copies(self, approval: Approval) -> Comparison:
@@ -139,15 +153,23 @@ class Gateway:
         conversation = await self.conversations.restore(approval.conversation_id)
         return conversation.untrusted.compare(approval.parsed_arguments)
 
-    async def activate(self, enact: Callable[[], None], *signed: Entry) -> None:
-        """Put another policy in force that was signed: first on record, then in force. Nothing waits in between."""
-        await self.ports.ledger.append(*signed)
+    async def activate(self, draft: PolicyDraft, enact: Callable[[], None], *signed: Entry) -> None:
+        """Put another policy in force that was signed: first on record, with the grants that it ends, then in force. Nothing
+        waits in between."""
+        refused = await self.grant_review.find_refused(draft)
+        await self.ports.ledger.append(*signed, *self.grant_review.end(refused))
         enact()
+        for grant in refused:
+            self.grants.drop(grant)
         self.void_what_was_allowed("policyChanged")
         self.connections.broadcast(PolicyChangedNotice(self.ports.policy.version))
-        ended = await self.grant_review.end_refused()
-        if ended:
-            await self.ports.ledger.append(*ended)
+        # Those that were given while that was on its way to the disk.
+        if ended := await self.grant_review.end_refused():
+            try:
+                await self.ports.ledger.append(*ended)
+            except LedgerUnavailable:
+                # The next start finds them refused as well.
+                _log.warning("grants that the policy does not allow cover nothing any more, and their end is not on record yet")
 
     def void_what_was_allowed(self, reason: str) -> None:
         """What was allowed before is to be judged anew: open snapshots are void for that reason, and what waits is withdrawn

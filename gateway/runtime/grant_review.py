@@ -20,11 +20,14 @@ from gateway.runtime.ports import (
     Clock,
     ConversationRecord,
     GrantReviewRecords,
+    PolicyDraft,
     PolicyEngine,
     PolicySubject,
     PolicyVerdict,
     Toolbox,
 )
+
+Judge = PolicyEngine | PolicyDraft
 
 
 class GrantReview:
@@ -49,13 +52,22 @@ class GrantReview:
 
     async def end_refused(self) -> Sequence[GrantRevoked]:
         """Take them out of memory, and give what the caller records together with the policy."""
-        ended = [grant for grant in await self._records.live_grants(self._clock.now()) if not await self._would_issue(grant)]
-        for grant in ended:
+        refused = await self.find_refused(self._policy)
+        for grant in refused:
             self._grants.drop(grant)
-        now = self._clock.now()
-        return [GrantRevoked(now, grant.id, grant.principal_id, "the policy would not give it any more") for grant in ended]
+        return self.end(refused)
 
-    async def _would_issue(self, grant: Grant) -> bool:
+    async def find_refused(self, policy: Judge) -> Sequence[Grant]:
+        """Those that this policy would not give."""
+        given = await self._records.live_grants(self._clock.now())
+        return [grant for grant in given if not await self._would_issue(grant, policy)]
+
+    def end(self, refused: Sequence[Grant]) -> Sequence[GrantRevoked]:
+        """What records their end. The ledger takes no use of them after that."""
+        now = self._clock.now()
+        return [GrantRevoked(now, grant.id, grant.principal_id, "the policy would not give it any more") for grant in refused]
+
+    async def _would_issue(self, grant: Grant, policy: Judge) -> bool:
         if self._freeze.holding is not None:
             return False
         spec = self._toolbox.find(grant.tool)
@@ -67,7 +79,7 @@ class GrantReview:
             facts = self._facts(grant, spec)
         except ToolFailed:
             return False
-        judged = self._judge(session, conversation, spec, facts)
+        judged = self._judge(policy, session, conversation, spec, facts)
         # A call that needs no question now needs no grant either, and none is taken away.
         return judged.mode.strictness <= PermissionMode.CONSENT.strictness and not judged.needs.each_time
 
@@ -79,7 +91,7 @@ class GrantReview:
         return self._toolbox.facts(spec, arguments)
 
     def _judge(
-        self, session: Session, conversation: ConversationRecord, spec: ToolSpec, facts: CallFacts | None
+        self, policy: Judge, session: Session, conversation: ConversationRecord, spec: ToolSpec, facts: CallFacts | None
     ) -> PolicyVerdict:
         subject = PolicySubject(session.principal, int(session.label))
-        return self._policy.judge(subject, spec, facts, taint=conversation.taint, label=conversation.label)
+        return policy.judge(subject, spec, facts, taint=conversation.taint, label=conversation.label)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from gateway.core.canonical import Json, canonical_bytes
-from gateway.core.errors import Refused
+from gateway.core.errors import LedgerUnavailable, Refused
 from gateway.core.ledger import PolicyFrozen, PolicyThawed
 from gateway.core.times import rfc3339
 from gateway.runtime.freeze_state import FreezeState
@@ -72,9 +72,12 @@ class PolicyFreezing:
         self._unrecorded, self._state.holding = frozen.id, frozen
         self._on_frozen()
         self._on_changed()
-        await self._ledger.append(PolicyFrozen(frozen.at, by, frozen.id, why))
+        try:
+            await self._ledger.append(PolicyFrozen(frozen.at, by, frozen.id, why), *await self._review.end_refused())
+        except LedgerUnavailable as error:
+            message = f"everything is forbidden from now on, until a restart; {error.message}; freeze it once more then"
+            raise LedgerUnavailable(message) from None
         self._unrecorded = None
-        await self._ledger.append(*await self._review.end_refused())
         return frozen
 
     async def thaw_options(self, console: ConsoleSession) -> tuple[PolicyFreeze, bytes, Mapping[str, Json]]:

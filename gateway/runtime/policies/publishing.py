@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gateway.core.canonical import Json
-from gateway.core.errors import NotFound, Refused
+from gateway.core.errors import GatewayError, NotFound, Refused
 from gateway.core.ledger import PolicyLoaded, PolicyProposed, PolicyPublished, PolicySignature
 from gateway.core.model import Principal
 from gateway.core.vocabulary import PermissionMode, Profile
@@ -142,7 +142,11 @@ class PolicyPublishing:
             needed=await self._count_signatures(comparison, author_id),
         )
         if author is None:
-            await self._ledger.append(self._proposed(proposal))
+            try:
+                await self._ledger.append(self._proposed(proposal))
+            except GatewayError:
+                self._proposals.drop(proposal.id)
+                raise
         self._on_changed()
         return ProposalAnswer(await self.signable(proposal.id, author), faults, report, draft=draft)
 
@@ -212,7 +216,7 @@ class PolicyPublishing:
                 proposal.cases,
             )
             loaded = PolicyLoaded(now, proposal.draft.version, proposal.draft.documents)
-            await self._gateway.activate(lambda: self._enact(proposal), published, signed.used, loaded)
+            await self._gateway.activate(proposal.draft, lambda: self._enact(proposal), published, signed.used, loaded)
         return SignatureAnswer(published=proposal.draft.version)
 
     # ── inside ──
