@@ -61,6 +61,8 @@ class _Waiting:
     )
     taken: bool = False
     recorded: bool = False
+    is_late: bool = False
+    """Whether its time was over while an answer was being put on record."""
 
     @property
     def is_open(self) -> bool:
@@ -181,7 +183,10 @@ class Elicitations:
         finally:
             waiting.taken = waiting.recorded
             if not waiting.recorded:
-                waiting.end(ElicitationStatus.WITHDRAWN)
+                # Nothing was sent. It can be answered once more, unless what ends a question has come meanwhile.
+                if waiting.is_late:
+                    waiting.end(ElicitationStatus.EXPIRED)
+                self._judge(waiting)
         if waiting.answered.done():
             await self._take_back(waiting)
             raise Refused("noLongerOpen", "the call ended before your answer could be sent", 409)
@@ -214,9 +219,10 @@ class Elicitations:
     async def _wait(self, waiting: _Waiting) -> tuple[ElicitationStatus, ElicitationAnswer]:
         lasts = waiting.elicitation.expires_at - waiting.elicitation.asked_at
         await asyncio.wait({waiting.answered}, timeout=lasts / 1000)
+        waiting.is_late = True
         if not waiting.answered.done() and not waiting.taken:
             waiting.end(ElicitationStatus.EXPIRED)
-        # An answer that came in time is being put on record.
+        # An answer that came in time is being put on record. Where that fails before, it can be given once more.
         return await waiting.answered
 
     async def _take_back(self, waiting: _Waiting) -> None:
