@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 
 import orjson
 
-from gateway.core.errors import GatewayError, InvalidRequest, NotFound, Refused
+from gateway.core.errors import GatewayError, InvalidRequest, LedgerUnavailable, NotFound, Refused
 from gateway.core.ledger import ClientGranted, ClientTokenMinted, ClientTokenRefused, ClientTokenRevoked
 from gateway.core.model import Session
 from gateway.core.vocabulary import ClientEnding, ClientRefusal
@@ -151,7 +151,11 @@ class ClientGrants:
     async def deny(self, request_id: str, console: ConsoleSession) -> ClientRequest:
         """A person does not. Raises NotFound."""
         request = self._decide(request_id)
-        await self._refuse(console.principal.id, None, ClientRefusal.PERSON)
+        try:
+            await self._refuse(console.principal.id, None, ClientRefusal.PERSON)
+        except LedgerUnavailable:
+            self._decided.pop(request_id.rpartition(".")[2], None)
+            raise
         return request
 
     # ── the client ──
@@ -176,11 +180,18 @@ class ClientGrants:
             await self._refuse(kept.console.principal.id, None, ClientRefusal.CODE)
 
     async def redeem(self, code: str) -> TokenPair:
-        """A session and its first tokens. Raises Refused `code`."""
+        """A session and its first tokens. Raises Refused `code`, and LedgerUnavailable: then the code is good for another try."""
         hashed = hash_secret(code)
         kept = self._codes.pop(hashed, None)
         if kept is None or self._clock.monotonic() >= kept.expires_at:
             raise Refused("code", "this code was used already or has run out; start again")
+        try:
+            return await self._redeem(kept, hashed)
+        except LedgerUnavailable:
+            self._codes[hashed] = kept
+            raise
+
+    async def _redeem(self, kept: AllowedCode, hashed: str) -> TokenPair:
         self._forget_ended()
         if len(self._grants) >= GRANTS:
             raise Refused("tooManyClients", "too many clients act for people here already", 429)
@@ -254,13 +265,15 @@ class ClientGrants:
         if self._grants.pop(grant.id, None) is None:
             return
         now, person = self._clock.now(), grant.session.principal.id
+        revoked = ClientTokenRevoked(now, person, grant.session.id, grant.id, reason, by)
         try:
-            await self._ledger.append(ClientTokenRevoked(now, person, grant.session.id, grant.id, reason, by))
+            if self._is_alive(grant):
+                await self._sessions.end_agent(grant.session, "revoked", revoked)
+            else:
+                await self._ledger.append(revoked)
         except GatewayError:
             self._grants[grant.id] = grant
             raise
-        if self._is_alive(grant):
-            await self._sessions.end_agent(grant.session, "revoked")
 
     # ── inside ──
 

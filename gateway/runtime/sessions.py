@@ -336,9 +336,9 @@ class Sessions:
                 await self._connections.end_session(each.id, reason)
             await self._connections.end_console(console.id, reason)
 
-    async def end_agent(self, session: Session, reason: str) -> None:
-        """End one agent session; the console session that lent it goes on."""
-        await self._ledger.append(AgentSessionEnded(self._clock.now(), session.id, session.principal.id, reason))
+    async def end_agent(self, session: Session, reason: str, *because: Entry) -> None:
+        """End one agent session, recorded together with the entries that justify it; the console session that lent it goes on."""
+        await self._ledger.append(*because, AgentSessionEnded(self._clock.now(), session.id, session.principal.id, reason))
         self._agents.drop(session.id)
         await self._connections.end_session(session.id, reason)
 

@@ -27,7 +27,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyUrl
 
 from gateway.core.effects import escape
-from gateway.core.errors import GatewayError, InvalidRequest, Refused
+from gateway.core.errors import GatewayError, InvalidRequest, LedgerUnavailable, Refused
 from gateway.core.vocabulary import ClientEnding
 from gateway.runtime.client_grants import CODE_SECONDS, ClientRequest, TokenPair
 from gateway.server.mcp.client_site import ClientSiteParts
@@ -135,6 +135,9 @@ class GrantingProvider(OAuthAuthorizationServerProvider[AuthorizationCode, Refre
         """The first tokens; the SDK has verified the proof of the code."""
         try:
             return _as_token(await self._grants.redeem(authorization_code.code))
+        except LedgerUnavailable:
+            # Not the client's fault, and no reason for it to begin anew.
+            raise
         except GatewayError as error:
             raise TokenError("invalid_grant", error.message) from None
 
