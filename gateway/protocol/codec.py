@@ -18,6 +18,7 @@ from pydantic_core import ErrorDetails
 from gateway.core.canonical import Json, parse, parse_with_any_number
 from gateway.core.errors import (
     GatewayStopping,
+    IllegalStep,
     InvalidParams,
     InvalidRequest,
     LedgerUnavailable,
@@ -192,6 +193,12 @@ def _has_null(value: Json) -> bool:
             return False
 
 
+ILLEGAL_STEP: Final = Refused(
+    "changed", "something of this was changed at the same moment; nothing was done, look at it again", 409
+)
+"""What the record refuses because another step came first: two people, or two pages of one, did what only one of them can."""
+
+
 def describe_error(error: Exception) -> tuple[int, str, str]:
     """Its number, its stable word and a message that is safe to send."""
     match error:
@@ -199,6 +206,8 @@ def describe_error(error: Exception) -> tuple[int, str, str]:
             return error.rpc_code, error.code, error.message
         case Refused():
             return REFUSED, error.reason, error.message
+        case IllegalStep():
+            return REFUSED, ILLEGAL_STEP.reason, ILLEGAL_STEP.message
         case LedgerUnavailable() | ModelUnavailable() | GatewayStopping():
             return UNAVAILABLE, error.code, error.message
         case _:

@@ -15,6 +15,7 @@ from gateway.core.canonical import Json
 from gateway.core.errors import (
     GatewayError,
     GatewayStopping,
+    IllegalStep,
     LedgerUnavailable,
     ModelUnavailable,
     NotFound,
@@ -24,6 +25,7 @@ from gateway.core.errors import (
     TooManyRequests,
     UnknownMethod,
 )
+from gateway.protocol.codec import ILLEGAL_STEP
 from gateway.protocol.handshake import HandshakeVerdict
 
 JSON = "application/json"
@@ -76,6 +78,8 @@ def wrong_method(allowed: str) -> HttpError:
 
 def describe(error: Exception) -> HttpError:
     """The HTTP error for an error of the tree; for any other exception, an internal error."""
+    if isinstance(error, IllegalStep):
+        error = ILLEGAL_STEP
     match error:
         case Refused():
             return HttpError(error.status, error.code, error.message, error.reason)
