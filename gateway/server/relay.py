@@ -199,9 +199,9 @@ class Relay(Response):
                 reserved=await self._recorded,
                 estimated_tokens=len(self._asked) // BYTES_PER_TOKEN + self._passed_on // BYTES_PER_EVENT,
             )
-        except GatewayError:
+        except GatewayError as error:
             # The answer is sent already. The ledger has the token's issue, with its session and model.
-            _log.exception("the end of an inference request could not be recorded")
+            _log.warning("the end of an inference request could not be recorded: %s", error.message)
 
 
 async def _words_of(stream: InferenceStream) -> str:
