@@ -25,13 +25,22 @@ def flip(path: Path, share: float) -> None:
     path.write_bytes(raw)
 
 
+PACKED = ("approval:requested", "approval:resolved", "call:intended", "call:closed")
+"""Records of these kinds may be packed, and none of any other: SQLite cannot read which they are, so all of them go together."""
+
+
+CONTRADICTED = "RAISE(ABORT, 'another step came first')"
+"""How a record fails to be written that contradicts what is recorded, as when two do what only one of them can."""
+
+
 @contextmanager
-def unwritable(state: Path, event: str) -> Generator[None]:
+def unwritable(state: Path, event: str, failure: str = "json('{')") -> Generator[None]:
     """A record of this event cannot be written meanwhile, and neither can what would be written with it."""
+    packed = "OR typeof(NEW.body) = 'blob' " if event in PACKED else ""
     with closing(sqlite3.connect(state / "ledger.db", isolation_level=None)) as database:
         database.execute(
-            f"CREATE TRIGGER unwritable BEFORE INSERT ON leaves WHEN instr(NEW.body, '\"{event}\"') "
-            "BEGIN SELECT json(NEW.body || '}'); END"
+            f"CREATE TRIGGER unwritable BEFORE INSERT ON leaves WHEN instr(NEW.body, '\"{event}\"') {packed}"
+            f"BEGIN SELECT {failure}; END"
         )
         try:
             yield
