@@ -6,6 +6,7 @@ request that could not be sent or answered.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import AsyncIterator, Mapping
@@ -14,6 +15,7 @@ from typing import Final
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
+from gateway.adapters.tools.mcp.worker.addresses import OwnAddress, pin
 from gateway.adapters.tools.mcp.worker.inert import inert_line
 from gateway.adapters.tools.mcp.worker.raw_lists import leave_out_unreadable
 from gateway.adapters.tools.mcp.worker.watching import MAX_MESSAGE, Watch, WatchedTransport
@@ -75,7 +77,9 @@ class _OneServer(httpx2.AsyncBaseTransport):
         """The answer, its body counted."""
         self._bearer.add_to(request)
         try:
-            response = await self._inner.handle_async_request(request)
+            response = await self._send(request)
+        except OwnAddress as error:
+            return self._answer(request, NOT_SENT, str(error))
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             return self._answer(request, NOT_SENT, f"the server cannot be reached ({_reason(error)})")
         except httpx2.TransportError as error:
@@ -98,6 +102,14 @@ class _OneServer(httpx2.AsyncBaseTransport):
     async def aclose(self) -> None:
         """Close the connections."""
         await self._inner.aclose()
+
+    async def _send(self, request: httpx2.Request) -> httpx2.Response:
+        """To an address that was looked at, one after the other until one can be connected to."""
+        pinned = await pin(request)
+        for each in pinned[:-1]:
+            with contextlib.suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
+                return await self._inner.handle_async_request(each)
+        return await self._inner.handle_async_request(pinned[-1])
 
     def _refuse(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         said, challenge = f"the server answers {response.status_code}", response.headers.get("www-authenticate", "")

@@ -1,0 +1,69 @@
+"""Where a server is connected to: at addresses of its name that were looked at, and never on this machine by a name.
+
+Whoever answers for a name may answer otherwise each time. A server that the operator means on the network must not become one of
+this machine, which trusts whoever comes from here, or the place where a cloud tells its machines their credentials.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Final
+
+import httpx2
+
+MOST_ADDRESSES: Final = 3
+"""Addresses of one name that are tried."""
+
+
+class OwnAddress(Exception):
+    """A name leads to this machine."""
+
+
+async def pin(request: httpx2.Request) -> Sequence[httpx2.Request]:
+    """The request to each address of its host, from one lookup. Certificates are still checked against the name.
+
+    Raises OwnAddress, and ConnectError for a name that has no address.
+    """
+    host = request.url.host
+    if _is_meant_here(host):
+        return (request,)
+    port = request.url.port or {"https": 443}.get(request.url.scheme, 80)
+    try:
+        rows = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise httpx2.ConnectError(f"the name has no address: {error.strerror}") from None
+    found = list(dict.fromkeys(str(row[4][0]) for row in rows))
+    if not found:
+        raise httpx2.ConnectError("the name has no address")
+    if any(_is_own(ip_address(each.partition("%")[0])) for each in found):
+        raise OwnAddress("its name leads to this machine; if that is meant, write the address itself into `url`")
+    return [_to(request, host, each) for each in found[:MOST_ADDRESSES]]
+
+
+def _is_meant_here(host: str) -> bool:
+    """Whether it is an address, or the one name of this machine."""
+    try:
+        ip_address(host.strip("[]").partition("%")[0])
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+    return True
+
+
+def _is_own(address: IPv4Address | IPv6Address) -> bool:
+    inner = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    judged = inner or address
+    return judged.is_loopback or judged.is_link_local or judged.is_unspecified
+
+
+def _to(request: httpx2.Request, host: str, address: str) -> httpx2.Request:
+    """The header `Host` is there already, and says the name."""
+    return httpx2.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": host},
+    )
