@@ -45,6 +45,7 @@ class LimitedHttp(HttpToolsProtocol):
     _deadline: asyncio.TimerHandle | None = None
     _stall: asyncio.TimerHandle | None = None
     _header_octets = 0
+    _is_body = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """asyncio.Protocol."""
@@ -100,6 +101,7 @@ class LimitedHttp(HttpToolsProtocol):
             raise _TooManyAhead
         super().on_message_begin()
         self._header_octets = 0
+        self._is_body = False
         self._start_waiting()
 
     def on_url(self, url: bytes) -> None:
@@ -108,9 +110,10 @@ class LimitedHttp(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """httptools: one header."""
+        """httptools: one header, or a field behind the body (RFC 9110 section 6.5.1), which is none of the request."""
         self._count(len(name) + len(value))
-        super().on_header(name, value)
+        if not self._is_body:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """httptools: the end of the headers. A target with a host (RFC 9112 section 3.2.2) may name no other one than the
@@ -118,6 +121,7 @@ class LimitedHttp(HttpToolsProtocol):
         self._stop_waiting()
         if not self.url.startswith(b"/") and self._names_another_host():
             raise _TwoHosts
+        self._is_body = True
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
