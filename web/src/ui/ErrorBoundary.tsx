@@ -16,6 +16,8 @@ export interface ErrorBoundaryProps {
   readonly reload?: (() => void) | undefined;
   /** The gateway is out of reach. Once it is back, what failed meanwhile is loaded again by itself. */
   readonly away?: boolean | undefined;
+  /** What is said as long as it is out of reach, in the place of an attempt that would load nothing. */
+  readonly whileAway?: string | undefined;
 }
 
 interface ErrorBoundaryState {
@@ -43,10 +45,14 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundarySt
     if (!this.state.failed) return this.props.children;
     return (
       <Banner tone="danger" urgent title={t`${this.props.what} could not be shown`}>
-        <p>{t`Nothing was decided or sent. Try again; if it happens again, reload the page.`}</p>
-        <div>
-          <Button onClick={this.props.reload ?? (() => this.setState({ failed: false }))}>{t`Try again`}</Button>
-        </div>
+        {(this.props.away && this.props.whileAway) || (
+          <>
+            <p>{t`Nothing was decided or sent. Try again; if it happens again, reload the page.`}</p>
+            <div>
+              <Button onClick={this.props.reload ?? (() => this.setState({ failed: false }))}>{t`Try again`}</Button>
+            </div>
+          </>
+        )}
       </Banner>
     );
   }

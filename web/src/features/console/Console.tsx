@@ -62,7 +62,13 @@ function SignedInPages({ pages }: { readonly pages: readonly ConsolePage[] }) {
   const visible = pages.filter(({ access }) => (auditor ? access === "reader" : operator || access !== "operator"));
   return (
     <SignedInFrame pages={visible}>
-      <ErrorBoundary what={t`This page`} resetKey={location} reload={reload} away={connection.phase === "lost"}>
+      <ErrorBoundary
+        what={t`This page`}
+        resetKey={location}
+        reload={reload}
+        away={connection.phase === "lost"}
+        whileAway={t`It was not loaded before the connection was lost. It comes by itself once the gateway is back.`}
+      >
         <Switch>
           {pages.map((page) => (
             <Route key={page.path} path={page.path}>
