@@ -13,7 +13,7 @@ from playwright.async_api import Browser, Page, expect
 
 from gateway.adapters.identity.recorded_answers import check_recorded_answer
 from gateway.core.receipts import check_receipt
-from tests.e2e.appearance import check_appearance, check_focus, is_firefox
+from tests.e2e.appearance import check_appearance, check_focus, check_in_view, is_firefox
 from tests.e2e.conftest import serving
 from tests.e2e.person import DESKTOP, PHONE, Person, call_card, call_tool, end_turn
 from tests.harness.process import GatewayProcess
@@ -160,6 +160,33 @@ async def test_a_conversation_is_compared_with_another_from_the_page_of_its_call
     await expect(page.get_by_role("heading", name="Call of peek")).to_be_visible()
     await page.close()
     await person.check_no_violations()
+
+
+@pytest.mark.requirement(
+    "002-74", "what the model could choose from, who approved and the proof are found without a search of the page"
+)
+async def test_the_proof_of_a_call_stands_in_the_first_window_and_what_it_saw_before_its_texts(
+    person: Person, shell: Page
+) -> None:
+    await call_tool(shell, "peek", what="olives")
+    await expect(call_card(shell, "peek", "Done").last).to_be_visible()
+    await end_turn(shell)
+    page = await person.context.new_page()
+    await page.goto(f"{person.gateway.console_origin}/audit")
+    await page.get_by_label("Tool").select_option("peek")
+    await page.locator("a[data-row]").first.press("Enter")
+    verify, receipt = page.get_by_role("button", name="Verify this"), page.get_by_role("link", name="Download the receipt")
+    await expect(page.get_by_role("heading", name="What happened")).to_be_visible()
+    for size in (DESKTOP, PHONE):
+        await page.set_viewport_size(size)
+        await check_in_view(page, verify, receipt)
+    headings = await page.locator("main h2").all_inner_texts()
+    parts = ["Proof", "What happened", "What the turn could see", "Result", "Records"]
+    assert [each for each in headings if each in parts] == parts
+    # A word of the policy's, and no code.
+    await page.get_by_text(re.compile(r"^\d+ tools$")).click()
+    await expect(page.get_by_role("listitem").filter(has_text="delete_file").get_by_text("Needs a passkey")).to_be_visible()
+    await page.close()
 
 
 async def test_what_is_kept_of_a_call_is_erased_with_a_passkey_and_the_places_of_the_log_are_named(

@@ -3,7 +3,7 @@ import { Link, useParams } from "wouter";
 import { language } from "../../../language/language.ts";
 import { rich } from "../../../language/rich.ts";
 import { t } from "../../../language/t.ts";
-import type { AuditEntry, CallDetails } from "../../../protocol/generated.ts";
+import type { AuditEntry, AuditedCall, CallDetails, PermissionMode } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
 import { Digest } from "../../../ui/Digest.tsx";
@@ -18,6 +18,7 @@ import { CutTitle } from "../CutTitle.tsx";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
+import { MODE_WORDS } from "../policy/words.ts";
 import { AuditTabs } from "./AuditTabs.tsx";
 import { useCallChoices, useCallDetails } from "./call-queries.ts";
 import { answerWords, decisionOf, endOf, reasonOf } from "./call-words.ts";
@@ -69,6 +70,9 @@ function Details({ details }: { readonly details: CallDetails }) {
         {decision !== undefined && <Tag>{decision}</Tag>}
         {call.label !== undefined && <Tag>{LABEL_WORDS.get(call.label) ?? call.label}</Tag>}
       </p>
+      <Section title={t`Proof`}>
+        <Proof call={call} />
+      </Section>
       <Section title={t`What happened`}>
         <KeyValue rows={happened(details)} />
       </Section>
@@ -92,6 +96,7 @@ function Details({ details }: { readonly details: CallDetails }) {
           <Asked details={details} />
         </Section>
       )}
+      <Offered details={details} />
       {entries.some(({ body, payload }) => typeof body.payload === "string" && payload === undefined) && (
         <p className="note">{t`Some of its content is not kept any more. What stands here can be proved without it.`}</p>
       )}
@@ -99,12 +104,10 @@ function Details({ details }: { readonly details: CallDetails }) {
       <Payload title={t`Arguments`} value={read(entries, "arguments")} />
       <Payload title={t`Facts that the policy was asked about`} value={read(entries, "judged")} />
       <Payload title={t`Result`} value={read(entries, "result")} />
-      <Offered details={details} />
-      <Section title={t`Proof`}>
-        <Proof details={details} />
-      </Section>
+      <Definition details={details} />
       <EraseCall details={details} />
       <Section title={t`Records`}>
+        <InSentences call={call} />
         {entries.map((entry) => (
           <details key={entry.index}>
             <summary>
@@ -273,72 +276,80 @@ function Payload({ title, value }: { readonly title: string; readonly value: unk
   );
 }
 
-function Offered({ details: { definition, offered, snapshotDigest } }: { readonly details: CallDetails }) {
-  if (offered === undefined) {
-    return (
-      <Section title={t`What the turn could see`}>
+/** The tools that the model could choose from, and the digest that the receipt has of them. */
+function Offered({ details: { offered, snapshotDigest } }: { readonly details: CallDetails }) {
+  return (
+    <Section title={t`What the turn could see`}>
+      {offered === undefined ? (
         <p className="note">{t`The call was refused before it was compared with what its turn had on offer.`}</p>
-      </Section>
-    );
+      ) : (
+        <>
+          <details>
+            <summary>{t`${offered.length} {tool|tools}`}</summary>
+            <ul>
+              {offered.map((tool) => (
+                <li key={tool.name}>
+                  <VisibleText text={tool.name} /> <span className="note">{modeWords(tool.permission)}</span>
+                </li>
+              ))}
+            </ul>
+          </details>
+          {snapshotDigest !== undefined && <Digest value={snapshotDigest} what={t`digest of the snapshot`} />}
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** A mode that this build does not know stands as it is. */
+function modeWords(mode: string): string {
+  return Object.hasOwn(MODE_WORDS, mode) ? MODE_WORDS[mode as PermissionMode] : mode;
+}
+
+function Definition({ details: { definition } }: { readonly details: CallDetails }) {
+  if (definition === undefined) return null;
+  return (
+    <Section title={t`The tool, as it was described`}>
+      {typeof definition.description === "string" && (
+        <blockquote>
+          <VisibleText text={definition.description} prose />
+        </blockquote>
+      )}
+      {typeof definition.digest === "string" && <Digest value={definition.digest} what={t`digest of the definition`} />}
+      <details>
+        <summary>{t`The whole definition`}</summary>
+        <JsonView value={definition} openTo={1} />
+      </details>
+    </Section>
+  );
+}
+
+/** What shows this call to others. It is the first thing of the page: the rest of it is what this proves. */
+function Proof({ call }: { readonly call: AuditedCall }) {
+  if (call.closedAt === undefined) {
+    return <p className="note">{t`A receipt can be had when the call has ended.`}</p>;
   }
   return (
     <>
-      {definition !== undefined && (
-        <Section title={t`The tool, as it was described`}>
-          {typeof definition.description === "string" && (
-            <blockquote>
-              <VisibleText text={definition.description} prose />
-            </blockquote>
-          )}
-          {typeof definition.digest === "string" && (
-            <Digest value={definition.digest} what={t`digest of the definition`} />
-          )}
-          <details>
-            <summary>{t`The whole definition`}</summary>
-            <JsonView value={definition} openTo={1} />
-          </details>
-        </Section>
-      )}
-      <Section title={t`What the turn could see`}>
-        <details>
-          <summary>{t`${offered.length} {tool|tools}`}</summary>
-          <ul>
-            {offered.map((tool) => (
-              <li key={tool.name}>
-                <VisibleText text={tool.name} /> <span className="note">{tool.permission}</span>
-              </li>
-            ))}
-          </ul>
-        </details>
-        {snapshotDigest !== undefined && <Digest value={snapshotDigest} what={t`digest of the snapshot`} />}
-      </Section>
+      <VerifyCall call={call} />
+      <p>
+        <a href={paths.receipt(call.conversationId, call.callId)} download={`receipt-${call.callId}.json`}>
+          {t`Download the receipt`}
+        </a>{" "}
+        <span className="note">
+          {rich`It shows this call to somebody who has no access to this log: ${<code>countersign audit verify FILE</code>} checks it. It holds what is kept of the call's arguments and result.`}
+        </span>
+      </p>
     </>
   );
 }
 
-function Proof({ details: { call } }: { readonly details: CallDetails }) {
+function InSentences({ call }: { readonly call: AuditedCall }) {
   const command = `countersign audit explain ${call.callId} --conversation ${call.conversationId}`;
   return (
-    <>
-      {call.closedAt === undefined ? (
-        <p className="note">{t`A receipt can be had when the call has ended.`}</p>
-      ) : (
-        <>
-          <p>
-            <a href={paths.receipt(call.conversationId, call.callId)} download={`receipt-${call.callId}.json`}>
-              {t`Download the receipt`}
-            </a>{" "}
-            <span className="note">
-              {rich`It shows this call to somebody who has no access to this log: ${<code>countersign audit verify FILE</code>} checks it. It holds the call's arguments and result.`}
-            </span>
-          </p>
-          <VerifyCall call={call} />
-        </>
-      )}
-      <p>
-        {rich`The call in sentences: ${<code>{command}</code>}`} <CopyButton text={command} what={t`command`} />
-      </p>
-    </>
+    <p>
+      {rich`The call in sentences: ${<code>{command}</code>}`} <CopyButton text={command} what={t`command`} />
+    </p>
   );
 }
 
