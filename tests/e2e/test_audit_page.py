@@ -189,6 +189,21 @@ async def test_the_proof_of_a_call_stands_in_the_first_window_and_what_it_saw_be
     await page.close()
 
 
+@pytest.mark.requirement("002-71", "an export says that it was not compared with the log, and where that is done")
+async def test_an_export_says_that_nothing_in_it_was_checked_and_leads_to_the_check(person: Person, shell: Page) -> None:
+    await call_tool(shell, "peek", what="figs")
+    await expect(call_card(shell, "peek", "Done").last).to_be_visible()
+    await end_turn(shell)
+    page = await person.context.new_page()
+    await page.goto(f"{person.gateway.console_origin}/audit")
+    await page.locator("summary", has_text="Export").click()
+    await expect(page.get_by_text("Nothing in it is compared with what the log's checkpoints sign")).to_be_visible()
+    await page.get_by_role("link", name="Verify the whole log").press("Enter")
+    await page.get_by_role("button", name="Verify the whole log").click()
+    await expect(page.get_by_text("entries hash to the signed checkpoint")).to_be_visible()
+    await page.close()
+
+
 async def test_what_is_kept_of_a_call_is_erased_with_a_passkey_and_the_places_of_the_log_are_named(
     person: Person, shell: Page
 ) -> None:

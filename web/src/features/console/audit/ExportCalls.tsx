@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "react";
+import { Link } from "wouter";
 import { rich } from "../../../language/rich.ts";
 import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
@@ -7,7 +8,7 @@ import { now } from "../../../ui/clock.ts";
 import { SelectField } from "../../../ui/Field.tsx";
 import { explain } from "../errors.ts";
 import { paths } from "../paths.ts";
-import { useSession } from "../session.tsx";
+import { useReadsAll, useSession } from "../session.tsx";
 import type { CallsView } from "./calls-view.ts";
 import { callFilterOf } from "./calls-view.ts";
 import styles from "./ExportCalls.module.css";
@@ -28,6 +29,7 @@ interface ExportCallsProps {
 /** What is filtered, as a file for another program. It is read to its end before it is kept, so that none is cut off. */
 export function ExportCalls({ view, total }: ExportCallsProps) {
   const { environment, connection } = useSession();
+  const readsAll = useReadsAll();
   const [format, setFormat] = useState("csv");
   const [phase, setPhase] = useState<Phase>({ kind: "idle" });
   const running = useRef<AbortController>(null);
@@ -70,7 +72,10 @@ export function ExportCalls({ view, total }: ExportCallsProps) {
           {phase.kind === "reading" && <Button onClick={() => running.current?.abort()}>{t`Stop`}</Button>}
         </div>
         <p className="note">
-          {rich`A line or row for each call, with who, what, when and how it was decided, and without arguments and results. It is for reading: what can be checked is a receipt, or ${<code>countersign audit export</code>}.`}
+          {rich`A line or row for each call, with who, what, when and how it was decided, and without arguments and results. It is for reading: what can be checked is a receipt, or ${<code>countersign audit export</code>}.`}{" "}
+          {readsAll
+            ? rich`Nothing in it is compared with what the log's checkpoints sign; ${(inner) => <Link href={paths.auditRecords}>{inner}</Link>}<Verify the whole log> does that.`
+            : t`Nothing in it is compared with what the log's checkpoints sign.`}
         </p>
         {phase.kind === "reading" && (
           <progress
