@@ -237,7 +237,27 @@ async def test_what_is_kept_of_a_call_is_erased_with_a_passkey_and_the_places_of
     # What the person typed is the conversation's and stays; of the call nothing is left that could be erased.
     await expect(page.get_by_role("button", name="Erase what is kept of it")).to_have_count(0)
     await expect(page.get_by_text("did peek butter")).to_have_count(0)
+    await expect(page.get_by_text("It holds what is kept of the call's arguments and result.")).to_be_visible()
     await check_on_both(page, "erased-call")
+
+    # What had content and has none any more is told apart from what never had any.
+    await page.goto(f"{person.gateway.console_origin}/audit/records")
+    for event, words in (("Call closed", "It is not kept any more."), ("Content erased", "There is none:")):
+        row = page.get_by_role("row").filter(has=page.get_by_role("cell", name=event, exact=True)).first
+        opened = row.get_by_role("button", name="Entry #")
+        await opened.click()
+        details = page.locator(f"#{await opened.get_attribute('aria-controls')}")
+        await expect(details.get_by_text(words)).to_be_visible()
+
+    # Once the conversation is erased too, nothing offers to erase it again.
+    await page.goto(f"{person.gateway.console_origin}/audit")
+    await page.get_by_label("Tool").select_option("peek")
+    await page.locator("a[data-row]").first.press("Enter")
+    await page.get_by_role("button", name="Erase the whole conversation").click()
+    await dialog.get_by_role("button", name="Erase", exact=True).click()
+    await expect(page.get_by_role("status").filter(has_text="The content of the conversation is erased.")).to_be_visible()
+    await expect(page.get_by_text("It is not kept, or the conversation was deleted.")).to_be_visible()
+    await expect(page.get_by_role("button", name="Erase the whole conversation")).to_have_count(0)
     await person.passkey.carry_to(person.console)
     await page.close()
     await person.check_no_violations()

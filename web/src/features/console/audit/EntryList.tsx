@@ -109,7 +109,7 @@ function ReceiptLink({ entry: { body } }: { readonly entry: AuditEntry }) {
           <a href={paths.verifier} download="verify.html">
             {inner}
           </a>
-        )}<verify.html>. It holds the call's arguments and result.`}
+        )}<verify.html>. It holds what is kept of the call's arguments and result.`}
       </span>
     </p>
   );
@@ -131,7 +131,11 @@ function Details({ entry }: { readonly entry: AuditEntry }) {
       <section>
         <h2>{t`Content`}</h2>
         {entry.payload === undefined ? (
-          <p className="note">{t`There is none, or it was erased. The entry and every proof stay valid without it.`}</p>
+          <p className="note">
+            {typeof entry.body.payload === "string"
+              ? t`It is not kept any more. The entry and every proof stay valid without it.`
+              : t`There is none: everything that was recorded stands in the entry.`}
+          </p>
         ) : (
           <JsonView value={entry.payload} openTo={1} />
         )}

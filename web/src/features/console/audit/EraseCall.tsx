@@ -31,7 +31,9 @@ export function EraseCall({ details }: { readonly details: CallDetails }) {
   const [subject, setSubject] = useState<Subject | null>(null);
   const operator = useIsOperator();
   const left = details.entries.some((entry) => entry.payload !== undefined);
-  if (!operator || details.call.closedAt === undefined) return null;
+  // A conversation that has no title was deleted; what is left of its other calls is erased on their pages.
+  const known = left || details.title !== undefined;
+  if (!operator || details.call.closedAt === undefined || !known) return null;
   return (
     <div className="row">
       {left && (
