@@ -82,3 +82,26 @@ async def test_a_page_that_could_not_be_loaded_without_the_gateway_comes_once_it
     await expect(console.get_by_role("heading", level=1, name="Grants")).to_be_visible()
     await expect(console.get_by_text("This page could not be shown")).to_be_hidden()
     await console.close()
+
+
+async def test_a_part_of_the_shell_that_cannot_be_loaded_leaves_the_rest_and_comes_once_the_gateway_is_back(
+    person: Person,
+) -> None:
+    shell = await person.open_shell()
+    message = shell.get_by_label("Message")
+    await message.fill("what I was about to ask")
+    await person.gateway.kill()
+    await expect(shell.get_by_text("The gateway does not answer")).to_be_visible()
+    await shell.get_by_role("button", name="Operator").click()
+    await shell.get_by_role("menuitem", name="Settings").click()
+    await expect(shell.get_by_text("This part could not be shown")).to_be_visible()
+    await expect(shell.get_by_text("It comes by itself once the gateway is back.")).to_be_visible()
+    await expect(shell.get_by_role("button", name="Try again")).to_have_count(0)
+    await expect(message).to_have_value("what I was about to ask")
+    await person.gateway.start()
+    await expect(shell.get_by_text("This part could not be shown")).to_be_hidden()
+    await expect(message).to_have_value("what I was about to ask")
+    await shell.get_by_role("button", name="Operator").click()
+    await shell.get_by_role("menuitem", name="Settings").click()
+    await expect(shell.get_by_role("dialog", name="Settings")).to_be_visible()
+    await shell.close()

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useId, useRef, useState } from "react";
+import { lazy, useEffect, useId, useRef, useState } from "react";
 import { t } from "../../language/t.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Countdown } from "../../ui/Countdown.tsx";
@@ -11,6 +11,7 @@ import { TimeAgo } from "../../ui/TimeAgo.tsx";
 import styles from "./ConversationSidebar.module.css";
 import { groupConversations, searchConversations } from "./conversation-groups.ts";
 import { FileChooser } from "./FileChooser.tsx";
+import { Later } from "./Later.tsx";
 import { usePins } from "./use-pins.ts";
 import type { Workspace } from "./workspace.ts";
 import type { ConversationRow, WorkspaceState } from "./workspace-state.ts";
@@ -166,9 +167,9 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
         </div>
       ))}
       {sought.trim() !== "" && (
-        <Suspense fallback={<Spinner label={t`Searching`} />}>
+        <Later state={state} fallback={<Spinner label={t`Searching`} />}>
           <MessageSearchList workspace={workspace} sought={sought} onChosen={onChosen} />
-        </Suspense>
+        </Later>
       )}
       <FileChooser label={t`Import conversations`} accept=".json" onFiles={([file]) => setPicked(file ?? null)}>
         {t`Import`}
@@ -179,18 +180,18 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
         </Button>
       )}
       {picked !== null && (
-        <Suspense fallback={null}>
+        <Later state={state}>
           <ImportDialog workspace={workspace} file={picked} onClose={() => setPicked(null)} onImported={onChosen} />
-        </Suspense>
+        </Later>
       )}
       {pending !== null && (
-        <Suspense>
+        <Later state={state}>
           {pending.kind === "rename" ? (
             <RenameDialog workspace={workspace} row={pending.row} onClose={() => setPending(null)} />
           ) : (
             <DeleteDialog workspace={workspace} row={pending.row} onClose={() => setPending(null)} />
           )}
-        </Suspense>
+        </Later>
       )}
     </div>
   );

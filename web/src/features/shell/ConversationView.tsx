@@ -1,4 +1,4 @@
-import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
+import { lazy, useCallback, useEffect, useRef, useState } from "react";
 import { waitingCalls } from "../../agent/conversation.ts";
 import { t } from "../../language/t.ts";
 import type { SessionDescription } from "../../protocol/generated.ts";
@@ -8,6 +8,7 @@ import { Composer } from "./Composer.tsx";
 import { ConversationSidebar } from "./ConversationSidebar.tsx";
 import styles from "./ConversationView.module.css";
 import { Header } from "./Header.tsx";
+import { Later } from "./Later.tsx";
 import { ModelLine } from "./ModelLine.tsx";
 import { OfferNotifications } from "./OfferNotifications.tsx";
 import { StatusBanners } from "./StatusBanners.tsx";
@@ -71,7 +72,7 @@ export function ConversationView({ workspace, state, session }: ConversationView
             onChoose={(text) => void workspace.submit(text)}
           />
         ) : (
-          <Suspense fallback={<Spinner label={t`Opening the conversation`} />}>
+          <Later state={state} fallback={<Spinner label={t`Opening the conversation`} />}>
             <Log
               key={state.currentId}
               view={state.log}
@@ -91,43 +92,43 @@ export function ConversationView({ workspace, state, session }: ConversationView
               onOpenBranch={(id) => void workspace.open(id)}
               onCompare={setCompared}
             />
-          </Suspense>
+          </Later>
+        )}
+        {settingsOpen && (
+          <Later state={state}>
+            <SettingsDialog
+              settings={state.settings}
+              models={session.models}
+              onChange={(settings) => workspace.changeSettings(settings)}
+              onClose={() => setSettingsOpen(false)}
+            />
+          </Later>
+        )}
+        {forked !== null && compared !== null && (
+          <Later state={state}>
+            <BranchComparison
+              workspace={workspace}
+              branches={forked}
+              place={state.log.turnIds.indexOf(compared)}
+              onClose={leaveComparison}
+            />
+          </Later>
+        )}
+        {grantsOpen && (
+          <Later state={state}>
+            <GrantsDialog workspace={workspace} grants={state.grants} onClose={() => setGrantsOpen(false)} />
+          </Later>
         )}
         <ApprovalDock workspace={workspace} cards={waiting} />
         {waiting.length > 0 && <OfferNotifications notifier={workspace.environment.notifier} />}
         {state.queue.length > 0 && (
-          <Suspense>
+          <Later state={state}>
             <QueuedTexts workspace={workspace} state={state} />
-          </Suspense>
+          </Later>
         )}
         <Composer workspace={workspace} state={state} />
         <ModelLine workspace={workspace} state={state} session={session} />
       </main>
-      {settingsOpen && (
-        <Suspense>
-          <SettingsDialog
-            settings={state.settings}
-            models={session.models}
-            onChange={(settings) => workspace.changeSettings(settings)}
-            onClose={() => setSettingsOpen(false)}
-          />
-        </Suspense>
-      )}
-      {forked !== null && compared !== null && (
-        <Suspense>
-          <BranchComparison
-            workspace={workspace}
-            branches={forked}
-            place={state.log.turnIds.indexOf(compared)}
-            onClose={leaveComparison}
-          />
-        </Suspense>
-      )}
-      {grantsOpen && (
-        <Suspense>
-          <GrantsDialog workspace={workspace} grants={state.grants} onClose={() => setGrantsOpen(false)} />
-        </Suspense>
-      )}
     </div>
   );
 }
