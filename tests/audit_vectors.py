@@ -44,9 +44,8 @@ ANCHOR_CHANGES: Final = "anchor_changes.jsonl"
 STAMP_CHANGES: Final = "stamp_changes.jsonl"
 """What `tests.stamp_vectors` makes: of its time stamp, with the `detail` of the fault."""
 TYPE_CHANGES: Final = "type_changes.jsonl"
-"""Values of another type, or a key in another spelling, in records under a checkpoint of their own, which the two took for
-different things, or one ended over.
-They were found by chance and are kept as they are."""
+"""Values of another type or spelling in records under a checkpoint of their own, which the two took for different things, or one
+ended over. They were found by chance and are kept as they are."""
 WRITE: Final = '@why("This changes files, so it needs your yes")\n'
 
 Step = Sequence[Any]

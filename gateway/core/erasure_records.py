@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from gateway.core.canonical import Json
 from gateway.core.ledger import ConversationDeleted, ErasureReason, MessageAppended, RecordsErased, RecordsLost
+from gateway.core.members import text_of
 
 Body = Mapping[str, Json]
 
@@ -32,18 +33,18 @@ class ErasureRecords:
     def check(self, index: int, body: Body, *, lacking: bool) -> str | None:
         """What is wrong with the next record, or None. `lacking`: it has the digest of a payload that is not there.
 
-        Raises ValueError for a record that no gateway writes.
+        Raises KeyError, TypeError and ValueError for a record that no gateway writes.
         """
-        event = body["event"]
+        event = text_of(body, "event")
         if lacking:
-            self._note_missing(index, body["conversationId"] if event == MessageAppended.EVENT else None)
+            self._note_missing(index, text_of(body, "conversationId") if event == MessageAppended.EVENT else None)
         elif not self._whole:
             self._there.add(index)
         if event == RecordsErased.EVENT:
             return self._erase(index, body)
         if event == ConversationDeleted.EVENT:
             # The digests of its messages go with it; that record is what says so.
-            for message in tuple(self._messages.get(body["conversationId"], ())):
+            for message in tuple(self._messages.get(text_of(body, "conversationId"), ())):
                 self._name(message)
         elif event == RecordsLost.EVENT:
             counted = body["erased"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ CREDENTIAL_ID_LIMIT = 1023
 """Bytes; WebAuthn L3 section 7.1 step 25."""
 
 _AUTHENTICATOR_DATA_MINIMUM = 37
+_UNPADDED: Final = re.compile(r"[A-Za-z0-9_-]*").fullmatch
 _ATTESTATIONS: Final = ("none", "packed")
 """We ask for none; WebAuthn section 5.1.3 lets a client pass self attestation through, which is packed."""
 
@@ -192,6 +194,9 @@ def _require_owner(response: Mapping[str, Json], passkey: Passkey, *, discoverab
 def _assertion_claims(response: Mapping[str, Json]) -> _Claims:
     data = _octets(response, "authenticatorData")
     if len(data) < _AUTHENTICATOR_DATA_MINIMUM:
+        raise _malformed()
+    # Whatever the spare bits of its last character are, as for the page that verifies records; a browser pads nothing.
+    if not _UNPADDED(_text(response, "signature")):
         raise _malformed()
     flags, sign_count = struct.unpack_from(">BI", data, 32)
     return _client_claims(response, data[:32], _Flag(flags), sign_count)

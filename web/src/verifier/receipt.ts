@@ -31,8 +31,8 @@ interface Proven {
   readonly payload: JsonObject | null;
 }
 
-const CLOSINGS = ["call:closed", "call:found-unknown"];
-const ACTS = [...CLOSINGS, "call:intended"];
+const CLOSINGS: readonly unknown[] = ["call:closed", "call:found-unknown"];
+const ACTS: readonly unknown[] = [...CLOSINGS, "call:intended"];
 
 const TITLES = {
   form: "Form",
@@ -303,11 +303,11 @@ function requireCall(records: readonly Proven[], conversationId: string, callId:
     member(body, "callId") === callId && member(body, "conversationId") === conversationId;
   const own = records.filter(isOwn);
   if (own.length === 0) throw new Found("call", "no record is about this call");
-  if (!own.some(({ body }) => CLOSINGS.includes(String(body.event)))) {
+  if (!own.some(({ body }) => CLOSINGS.includes(body.event))) {
     throw new Found("records", "the record with which the call closed is missing");
   }
   for (const [number, record] of records.entries()) {
-    if (ACTS.includes(String(record.body.event)) && !isOwn(record)) {
+    if (ACTS.includes(record.body.event) && !isOwn(record)) {
       throw new Found(`records[${number}]`, "this record is about another call");
     }
   }

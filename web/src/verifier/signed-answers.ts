@@ -68,9 +68,8 @@ export class SignedAnswers {
   /** A change of a setting: signed by the passkey of the person who is on record for it, over this setting and value. */
   private async checkSetting(body: JsonObject, payload: JsonObject | null): Promise<string | null> {
     const setting = needText(body, "setting");
-    const credential = need(body, "credentialId");
-    if (credential === null || payload === null) return null;
-    const passkey = this.passkeys.get(String(credential));
+    if (need(body, "credentialId") === null || payload === null) return null;
+    const passkey = this.passkeys.get(needText(body, "credentialId"));
     if (passkey === undefined || passkey.personId !== need(body, "principalId")) {
       return `the passkey that signed the change of \`${setting}\` is on record as nobody's or somebody else's`;
     }
@@ -87,10 +86,9 @@ export class SignedAnswers {
 
   private async checkAnswer(body: JsonObject, payload: JsonObject | null): Promise<string | null> {
     const id = needText(body, "approvalId");
-    const credential = need(body, "credentialId");
     const question = this.questions.get(id);
-    if (credential === null || payload === null || question === undefined) return null;
-    const passkey = this.passkeys.get(String(credential));
+    if (need(body, "credentialId") === null || payload === null || question === undefined) return null;
+    const passkey = this.passkeys.get(needText(body, "credentialId"));
     if (passkey === undefined) return `the passkey that answered approval \`${id}\` is on record as nobody's`;
     if (passkey.personId !== need(body, "principalId")) {
       return `the passkey that answered approval \`${id}\` is somebody else's`;
