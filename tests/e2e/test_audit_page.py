@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator
+import sqlite3
+from collections.abc import AsyncIterator, Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -201,6 +203,58 @@ async def test_an_export_says_that_nothing_in_it_was_checked_and_leads_to_the_ch
     await page.get_by_role("link", name="Verify the whole log").press("Enter")
     await page.get_by_role("button", name="Verify the whole log").click()
     await expect(page.get_by_text("entries hash to the signed checkpoint")).to_be_visible()
+    await page.close()
+
+
+async def test_the_check_of_a_changed_log_shows_names_as_code_and_no_backticks(person: Person, shell: Page) -> None:
+    await call_tool(shell, "peek", what="capers")
+    await expect(call_card(shell, "peek", "Done").last).to_be_visible()
+    await end_turn(shell)
+    page = await person.context.new_page()
+    await page.goto(f"{person.gateway.console_origin}/audit/records")
+    check = page.get_by_role("button", name="Verify the whole log")
+    with changed_snapshot(person.gateway.state):
+        await check.click()
+        fault = page.get_by_role("alert").filter(has_text="The log does not match its checkpoint")
+        await expect(fault.get_by_text("was changed")).to_be_visible()
+        await expect(fault.locator("code").first).to_be_visible()
+        await expect(fault).not_to_contain_text("`")
+    await check.click()
+    await expect(page.get_by_text("entries hash to the signed checkpoint")).to_be_visible()
+    await expect(page.get_by_text("They are whole, and nothing in them contradicts the rest.")).to_be_visible()
+    await page.close()
+
+
+@contextmanager
+def changed_snapshot(state: Path) -> Generator[None]:
+    """One list of tools that the log names is another one meanwhile."""
+    with closing(sqlite3.connect(state / "ledger.db", isolation_level=None, timeout=30)) as database:
+        digest, body = database.execute("SELECT digest, body FROM snapshots ORDER BY digest LIMIT 1").fetchone()
+        change = "UPDATE snapshots SET body = ? WHERE digest = ?"
+        database.execute(change, (body.replace('"policyVersion":"', '"policyVersion":"0', 1), digest))
+        try:
+            yield
+        finally:
+            database.execute(change, (body, digest))
+
+
+async def test_a_record_is_told_with_times_and_without_what_is_not_there(person: Person, shell: Page) -> None:
+    await call_tool(shell, "peek", what="leeks")
+    await expect(call_card(shell, "peek", "Done").last).to_be_visible()
+    await end_turn(shell)
+    page = await person.context.new_page()
+    await page.goto(f"{person.gateway.console_origin}/audit/records?tool=peek")
+    await expect(page.get_by_role("cell", name="Call closed", exact=True).first).to_be_visible()
+    for event in ("Call closed", "Call about to run"):
+        row = page.get_by_role("row").filter(has=page.get_by_role("cell", name=event, exact=True)).first
+        opened = row.get_by_role("button", name="Entry #")
+        await opened.click()
+        entry = page.locator(f"#{await opened.get_attribute('aria-controls')}").locator("section").first
+        await expect(entry.get_by_text("callId", exact=True).first).to_be_visible()
+        told = re.sub(r"As it is recorded.*", "", await entry.inner_text(), flags=re.DOTALL)
+        assert re.search(r"\bat\n?\s*20\d\d-\d\d-\d\dT", told), told
+        assert not re.search(r"\b1\d{12}\b", told), told
+        assert "empty list" not in told
     await page.close()
 
 

@@ -7,6 +7,7 @@ import { Digest } from "../../../ui/Digest.tsx";
 import { explain } from "../errors.ts";
 import { paths } from "../paths.ts";
 import { useAsk } from "../session.tsx";
+import { Said } from "./Said.tsx";
 
 /** Asks the gateway to hash the whole log again, and says how to verify it without trusting the gateway. */
 export function Verification() {
@@ -39,7 +40,13 @@ export function Verification() {
               : t`The log does not match its checkpoint`
           }
         >
-          <p>{check.data.detail}</p>
+          <p>
+            {check.data.verified ? (
+              t`They are whole, and nothing in them contradicts the rest.`
+            ) : (
+              <Said text={check.data.detail} />
+            )}
+          </p>
           <Digest value={check.data.root} what={t`root`} />
         </Banner>
       )}

@@ -1,5 +1,5 @@
 import { useRef, useState } from "react";
-import { catalogue, language } from "../../../language/language.ts";
+import { language } from "../../../language/language.ts";
 import { rich } from "../../../language/rich.ts";
 import { t } from "../../../language/t.ts";
 import type { AuditedCall } from "../../../protocol/generated.ts";
@@ -8,19 +8,12 @@ import { Button } from "../../../ui/Button.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import type { CheckedPart, Verdict } from "../../../verifier/verdict.ts";
-import { wordingFrom } from "../../../verifier/wording.ts";
 import { CheckFailed, explain } from "../errors.ts";
 import { paths } from "../paths.ts";
 import { useSession } from "../session.tsx";
 import { useShortcuts } from "../shortcuts.ts";
+import { Said, say } from "./Said.tsx";
 import styles from "./VerifyCall.module.css";
-
-/** What the check says, in the page's language, from the catalogue of the page that checks without a gateway. */
-const say = wordingFrom(
-  Object.fromEntries(
-    Object.entries(catalogue).flatMap(([key, text]) => (key.startsWith("check:") ? [[key.slice(6), text]] : [])),
-  ),
-);
 
 const STANDINGS: Readonly<Record<CheckedPart["standing"], string>> = {
   held: t`✓ holds`,
@@ -95,7 +88,7 @@ function Outcome({ verdict }: { readonly verdict: Verdict }) {
         <Banner tone="ok" title={t`The receipt holds`} />
       ) : (
         <Banner tone="danger" title={t`The receipt does not hold`}>
-          <p>{rich`First wrong at ${<code>{fault.place}</code>}: ${<VisibleText text={say(fault.detail)} prose />}`}</p>
+          <p>{rich`First wrong at ${<code>{fault.place}</code>}: ${<Said text={fault.detail} />}`}</p>
         </Banner>
       )}
       <ul className={styles.parts} aria-label={t`What was checked`}>
@@ -104,7 +97,7 @@ function Outcome({ verdict }: { readonly verdict: Verdict }) {
             <span className={styles.standing}>{STANDINGS[standing]}</span> {say(title)}{" "}
             {detail !== "" && (
               <span className="note">
-                <VisibleText text={say(detail)} prose />
+                <Said text={detail} />
               </span>
             )}
           </li>
@@ -119,7 +112,7 @@ function Outcome({ verdict }: { readonly verdict: Verdict }) {
           ...anchors.map((each, place) => ({
             name: t`Anchor ${place + 1}`,
             term: t`Anchor`,
-            value: <VisibleText text={say(each)} prose />,
+            value: <Said text={each} />,
           })),
         ]}
       />
