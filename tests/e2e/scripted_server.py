@@ -23,6 +23,7 @@ class ScriptedServer:
     def __init__(self) -> None:
         self._backend = ScriptedBackend(in_order())
         self._port = free_port()
+        self._fault: str | None = None
 
     @property
     def url(self) -> str:
@@ -61,6 +62,11 @@ class ScriptedServer:
     def will_answer(self, *replies: Reply) -> None:
         """The next replies, in order; what was left of the ones before is forgotten."""
         self._backend.script = in_order(*replies)
+        self._fault = None
+
+    def will_fail(self, message: str) -> None:
+        """Until it is told what to answer, every request meets a fault of the server's, which it says in these words."""
+        self._fault = message
 
     @contextlib.asynccontextmanager
     async def listening(self) -> AsyncGenerator[ScriptedServer]:
@@ -80,6 +86,8 @@ class ScriptedServer:
         return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
+        if self._fault is not None:
+            return web.json_response({"error": {"message": self._fault}}, status=500)
         async with self._backend.ask("/v1/chat/completions", await request.read()) as answer:
             response = web.StreamResponse(headers={"Content-Type": answer.content_type})
             await response.prepare(request)

@@ -67,6 +67,20 @@ async def test_the_card_opens_the_question_on_the_console_and_holds_no_answer_it
         await expect(approval.get_by_role("heading", level=1)).to_have_text("Delete notes/old.txt")
 
 
+async def test_what_was_decided_a_while_ago_says_who_decided_and_not_that_it_was_elsewhere(person: Person, waiting: Page) -> None:
+    async with person.open_approval(waiting) as approval:
+        address = approval.url
+        await decide(approval, "Approve with passkey")
+        await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
+    later = await person.context.new_page()
+    await later.goto(address)
+    decision = later.get_by_role("region", name="Your decision")
+    await expect(decision.get_by_text("Approved", exact=True)).to_be_visible()
+    await expect(decision).to_contain_text(re.compile("Decided by.*Operator.*Passkey", re.DOTALL))
+    await expect(later.get_by_text(re.compile("elsewhere", re.IGNORECASE))).to_have_count(0)
+    await later.close()
+
+
 @pytest.mark.requirement("002-33", "no key or click of before the page was in sight is an answer")
 async def test_the_answer_has_no_focus_and_the_buttons_act_only_after_a_moment_in_sight(person: Person, waiting: Page) -> None:
     async with person.open_approval(waiting) as opened:

@@ -91,6 +91,17 @@ async def test_a_reload_brings_the_waiting_call_back_and_the_turn_goes_on_from_i
     assert not person.has_file(OLD)
 
 
+async def test_what_a_model_server_says_of_its_own_fault_reaches_the_person(shell: Page, model: ScriptedServer) -> None:
+    model.will_fail("the graphics card ran out of memory")
+    await send(shell, "are you there?")
+    await expect(shell.get_by_role("log")).to_contain_text("the graphics card ran out of memory")
+    await expect_idle(shell)
+    model.will_answer(Reply("Here I am."))
+    await send(shell, "and now?")
+    await expect(answers(shell).last).to_have_text("Here I am.")
+    await expect_idle(shell)
+
+
 @pytest.mark.requirement("002-19", "stop closes the model's stream")
 @pytest.mark.requirement("002-45", "stop cancels decoding at the model's server")
 async def test_stop_ends_the_stream_at_the_model_and_keeps_what_was_said(shell: Page, model: ScriptedServer) -> None:
