@@ -94,7 +94,8 @@ async def test_case_48_no_tool_works_in_a_folder_with_the_gateways_own_files_in_
     if who == "the file tools" and kept == "state":
         assert "`state` and `workspace` must be two folders, neither within the other" in output
     elif who == "the file tools":
-        assert f"`{kept}`, which no tool may change, lie in one another; keep the two apart" in output
+        assert f"`{kept}`, which no tool may change, lie in one another; keep the two apart: " in output
+        assert "start in another folder, and name this one with `--workspace`" in output
     else:
         assert f"would work in a folder with `{kept}` in it, which no tool may change; keep the two apart" in output
     assert "Traceback" not in output

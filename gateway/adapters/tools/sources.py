@@ -136,7 +136,7 @@ def _require_apart(workspace: Path, kept: Iterable[Path]) -> None:
         if overlap(real, path.resolve()):
             raise Misconfigured(
                 f"the workspace `{escape(real.name)}` and `{escape(path.name)}`, which no tool may change, lie in one another; "
-                "keep the two apart"
+                "keep the two apart: start in another folder, and name this one with `--workspace`"
             )
 
 
