@@ -13,6 +13,7 @@ from typing import Any, Final
 from gateway.agent.acts import READING
 from gateway.agent.affairs import question_in, spends
 from gateway.agent.browser import trim
+from gateway.agent.code_asked import answer_code
 from gateway.agent.copy import Copy
 from gateway.agent.excerpts import cited, excerpt_of, numbered
 from gateway.agent.figures import Figure, ResultSource, answer_figure, asks_for_figure, figure_in
@@ -33,6 +34,7 @@ from gateway.agent.prompts import fixed_report
 from gateway.agent.quantities import numbers_in
 from gateway.agent.ranking import terms_in
 from gateway.agent.row_answers import answer_rows
+from gateway.agent.switched import answer_switch
 from gateway.agent.tables import rows_about, table_of
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.words import words_of
@@ -69,6 +71,8 @@ def own_answer(
     said = (
         answer_lines(wish, whole, copy)
         or answer_level(wish, whole, copy)
+        or answer_code(wish, whole, copy)
+        or answer_switch(wish, whole, copy)
         or answer_presence(wish, whole, copy)
         or answer_rows(wish, whole, today, copy)
         or answer_listing(wish, whole, copy)

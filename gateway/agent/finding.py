@@ -13,6 +13,7 @@ from typing import Final
 from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
 from gateway.agent.affairs import TASKS, apart_query, doubtful_query, own_queries, spends
 from gateway.agent.browser import trim
+from gateway.agent.code_asked import code_asked
 from gateway.agent.monthly import is_month
 from gateway.agent.named import named_thing, record_query
 from gateway.agent.open_entries import OPEN, open_queries
@@ -137,7 +138,7 @@ class SoughtText:
     """What to look for, in which folder (empty for all), and what the wish asks of the file. `others` is what else to look for
     where nothing holds the query, in this order; `own`: the wish has no word of files; `apart`: a file that has nothing else of
     the question beside the query is not meant; `one`: of
-    several files it is asked which is meant."""
+    several files it is asked which is meant; `code`: the query is a name of a program, and where it is defined is meant."""
 
     query: str
     folder: str
@@ -146,6 +147,7 @@ class SoughtText:
     own: bool = False
     apart: bool = False
     one: bool = False
+    code: bool = False
 
 
 def finding_in(wish: str) -> SoughtText | None:
@@ -154,6 +156,8 @@ def finding_in(wish: str) -> SoughtText | None:
     words = words_of(wish)
     if any(is_thing(name) and not name.endswith("/") for name in (bare_thing(wish[word.start : word.end]) for word in words)):
         return None
+    if (code := code_asked(wish)) is not None:
+        return SoughtText(code.name, folder_in(wish), wish, code=True)
     if any(each.act != READING for each in asked_acts(wish)):
         return None
     return (

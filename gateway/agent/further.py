@@ -14,6 +14,7 @@ from typing import Any, Final
 from gateway.agent.acts import READING, asked_acts, is_thing
 from gateway.agent.affairs import spends
 from gateway.agent.asked import is_for_another
+from gateway.agent.code_asked import defining_files, tells_places, told_places
 from gateway.agent.copy import Copy
 from gateway.agent.endings import answer_ending, ending_call, ending_in, finds_names
 from gateway.agent.excerpts import excerpt_of
@@ -143,7 +144,7 @@ def further_search(finding: SoughtText, calls: Sequence[ToolMessage], tools: Seq
     found = [each for each in calls if searches(each)]
     if not (files := _ranked_files(finding, found[-1])):
         return _another_search(finding, found, tools)
-    if _is_by_meaning(found[-1].call["name"]):
+    if _is_by_meaning(found[-1].call["name"]) or tells_places(finding.asked, found[-1].result["content"]):
         return None
     read = [each for each in calls if each.call["name"] == reader[0]]
     if finding.one and len(files) > 1:
@@ -194,6 +195,8 @@ def left_open(wish: str, calls: Sequence[ToolMessage], copy: Copy) -> str | None
     finding = _finding_of(wish, calls)
     if finding is None or not searches(last):
         return None
+    if (told := told_places(wish, last.result["content"], copy)) is not None:
+        return told
     files = _ranked_files(finding, last)
     if files and _is_by_meaning(last.call["name"]):
         # It finds something for every question: what is near is shown, and no model makes an answer of it.
@@ -352,6 +355,8 @@ def _is_reading(tool: Tool) -> bool:
 
 def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
     """The files that a search found, those first whose lines hold most of the question, then those with most lines."""
+    if finding.code and (files := defining_files(finding.query, search.result["content"])):
+        return files
     held: dict[str, set[str]] = {}
     begun: dict[str, int] = {}
     counts: dict[str, int] = {}
@@ -366,7 +371,9 @@ def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
             first = terms_in(match[1] if match else line)[:1]
             begun[path] = begun.get(path, 0) + (first == terms_in(finding.query)[:1])
     meant = [path for path in held if not finding.apart or held[path] or spellings(path)[0].startswith(finding.query)]
-    return sorted(meant, key=lambda path: (-len(held[path]), -begun[path], -counts[path]))
+    # What is called so is meant before what only speaks of it: "todo".
+    called = {path: finding.own and finding.query.lower() in spellings(path)[0] for path in meant}
+    return sorted(meant, key=lambda path: (-len(held[path]), not called[path], -begun[path], -counts[path]))
 
 
 def _is_path(line: str) -> bool:

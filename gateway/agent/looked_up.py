@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from gateway.agent.affairs import question_in
@@ -16,6 +15,7 @@ from gateway.agent.browser import trim
 from gateway.agent.entries import entries_of, telling
 from gateway.agent.excerpts import cited, excerpt_of
 from gateway.agent.exclusions import exclusion_in
+from gateway.agent.fields import Field, fields_in, spelt
 from gateway.agent.figures import ResultSource, asks_for_figure
 from gateway.agent.passages import lines_of
 from gateway.agent.pertinent import is_other_label
@@ -32,25 +32,13 @@ _HOLDING: Final = frozenset(("has", "have", *VOCABULARY.helpers))
 _LEAST: Final = 5
 """Letters by which two words are one where the other goes on: "receptionist" and "reception"."""
 
+_SENTENCE: Final = 6
+"""Words of a line that is a sentence, and no heading."""
+
 _CONTRACTED: Final = re.compile(r"['’]s\Z")
 _DIGIT: Final = re.compile("[0-9]")
-_FIELD: Final = re.compile(
-    r"([ \t]*)((?:[-*+] )?)(?:\[[ xX]\] )?([^\s:=#][^:=#]{0,40}?)[ \t]*[:=](?:[ \t]+(.*)|(?=$)|(?<==)(.*))"
-)
 _HEADING: Final = re.compile(r"(#+) +(.+)")
 _VERSION: Final = re.compile(r"v?[0-9]+(?:\.[0-9]+)+")
-_SECTION: Final = re.compile(r"[ \t]*(?:#+ +(.+)|\[([^\[\]]+)\])")
-
-
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """A value by its name, where it stands, the names of what it belongs to, and the values beside it."""
-
-    name: str
-    value: str
-    line: int
-    within: Sequence[str]
-    beside: list[str]
 
 
 def answer_value(wish: str, source: ResultSource) -> str | None:
@@ -113,8 +101,8 @@ def _cell_asked(words: Sequence[str], asked: Sequence[str], table: Table, source
 
 def _field_asked(words: Sequence[str], asked: Sequence[str], source: ResultSource) -> str | None:
     """The field that most of the words name, where one has more of them than the others."""
-    fields = _fields_in(source.text)
-    named = _named(asked, words, [each.name for each in fields], f"{source.name} {source.text}")
+    fields = fields_in(source.text, source.name)
+    named = _named(asked, words, [spelt(each.name) for each in fields], f"{source.name} {_known_of(source, fields)}")
     around = [_hits(asked, " ".join((*each.within, *each.beside))) for each in fields]
     ranks = [
         (len(names), len({*names, *others})) if names and _fits(words, each.value) else (0, 0)
@@ -130,7 +118,14 @@ def _field_asked(words: Sequence[str], asked: Sequence[str], source: ResultSourc
     return f"{': '.join((*_label_of(field, asked), field.name, field.value))} {cited(source.name, [field.line])}"
 
 
-def _label_of(field: _Field, asked: Sequence[str]) -> list[str]:
+def _known_of(source: ResultSource, fields: Sequence[Field]) -> str:
+    """What a text says beside its sentences: those of a mail tell of other days than its date."""
+    told = {each.line for each in fields}
+    lines = enumerate(lines_of(source.text), 1)
+    return "\n".join(line for at, line in lines if at in told or len(words_of(line)) < _SENTENCE)
+
+
+def _label_of(field: Field, asked: Sequence[str]) -> list[str]:
     """What else a field is told by: the name of its record, or of what it belongs to."""
     return [each for each in (*field.within, *field.beside) if _hits(asked, each)][:1]
 
@@ -164,29 +159,3 @@ def _hits(asked: Sequence[str], text: str) -> list[str]:
 def _is_one(one: str, two: str) -> bool:
     shorter, longer = sorted((one, two), key=len)
     return one == two or (len(shorter) >= _LEAST and longer.startswith(shorter))
-
-
-def _fields_in(text: str) -> list[_Field]:
-    """The fields of a text: "name: value", "NAME=value", under headings, in sections, or below one another."""
-    fields: list[_Field] = []
-    section = ""
-    above: list[tuple[int, str]] = []
-    record: list[str] = []
-    depth = -1
-    for line, written in enumerate(lines_of(text), 1):
-        if (found := _SECTION.fullmatch(written)) is not None:
-            section, above, record = trim(found[1] or found[2]), [], []
-        elif (found := _FIELD.fullmatch(written)) is not None:
-            indent = len(found[1]) + len(found[2])
-            above = [each for each in above if each[0] < indent]
-            if found[2] or indent < depth:
-                record = []
-            depth = indent
-            value = trim(found[4] or found[5] or "")
-            if value:
-                within = [section] if section else []
-                fields.append(_Field(trim(found[3]), value, line, [*within, *(name for _, name in above)], record))
-                record.append(value)
-            else:
-                above.append((indent, trim(found[3])))
-    return [each if each.beside[1:] else _Field(each.name, each.value, each.line, each.within, []) for each in fields]

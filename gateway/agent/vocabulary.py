@@ -293,6 +293,18 @@ class LoopVocabulary:
     meant_verbs: _Words
     repeated_acts: _Words
     repeating_tails: _Words
+    code_endings: _Words
+    defining_leads: _Words
+    binding_words: _Words
+    defining_words: _Words
+    code_kinds: _Words
+    code_files: _Words
+    body_verbs: _Words
+    ending_words: _Words
+    defined_words: _Words
+    defining_verbs: _Words
+    used_words: _Words
+    using_verbs: _Words
     asked_leads: _Words
     asked_openers: _Words
     asked_articles: _Words

@@ -2,6 +2,7 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { questionIn, spends } from "./affairs.ts";
+import { answerCode } from "./code-asked.ts";
 import { copy } from "./copy.ts";
 import { cited, excerptOf, numbered } from "./excerpts.ts";
 import { answerFigure, asksForFigure, figureIn, type ResultSource } from "./figures.ts";
@@ -22,6 +23,7 @@ import { numbersIn } from "./quantities.ts";
 import { termsIn } from "./ranking.ts";
 import { fill } from "./render.ts";
 import { answerRows } from "./row-answers.ts";
+import { answerSwitch } from "./switched.ts";
 import { rowsAbout, tableOf } from "./tables.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
@@ -63,6 +65,8 @@ export function ownAnswer(message: ToolMessage, asks: string, tools: Tools, toda
     definitionIn(wish, source) ??
     answerLines(wish, source) ??
     answerLevel(wish, source) ??
+    answerCode(wish, source) ??
+    answerSwitch(wish, source) ??
     answerPresence(wish, source) ??
     answerRows(wish, source, today) ??
     answerListing(wish, source);

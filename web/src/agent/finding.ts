@@ -1,5 +1,6 @@
 import { askedActs, bareThing, isThing } from "./acts.ts";
 import { apartQuery, doubtfulQuery, ownQueries, spends, TASKS } from "./affairs.ts";
+import { codeName } from "./code-asked.ts";
 import { isMonth } from "./monthly.ts";
 import { namedThing, recordQuery } from "./named.ts";
 import { OPEN, openQueries } from "./open-entries.ts";
@@ -30,6 +31,8 @@ export interface SoughtText {
   readonly apart?: boolean;
   /** Of several files it is asked which is meant. */
   readonly one?: boolean;
+  /** The query is a name of a program, and where it is defined is meant. */
+  readonly code?: boolean;
 }
 
 const SEARCH = anyOf(vocabulary.searchPhrases);
@@ -153,6 +156,8 @@ const MOST_DESCRIBED = 12;
 export function findingIn(wish: string): SoughtText | null {
   const names = wordsOf(wish).map(({ start, end }) => bareThing(wish.slice(start, end)));
   if (names.some((name) => isThing(name) && !name.endsWith("/"))) return null;
+  const query = codeName(wish);
+  if (query !== "") return { query, folder: folderIn(wish), asked: wish, others: [], own: false, code: true };
   if (askedActs(wish).some(({ act }) => act !== "read")) return null;
   const told = datedIn(wish) ?? placedIn(wish) ?? openedIn(wish) ?? calledIn(wish) ?? toldIn(wish);
   return told ?? describedIn(wish) ?? ownIn(wish) ?? oneAmong(wish) ?? inFolder(wish);

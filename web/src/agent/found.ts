@@ -3,6 +3,7 @@ import type { ToolDescriptor } from "../protocol/generated.ts";
 import type { CopyableStrings } from "./copied.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
+import { vocabulary } from "./vocabulary.ts";
 import { isSpacedName } from "./words.ts";
 
 /*
@@ -11,6 +12,9 @@ import { isSpacedName } from "./words.ts";
  */
 
 type ListingTool = Pick<ToolDescriptor, "name" | "category">;
+
+const MEANING: ReadonlySet<string> = new Set(vocabulary.meaningWords);
+const SEARCHING: ReadonlySet<string> = new Set(vocabulary.searchVerbs);
 
 /** More are a dump of a disk, and a grammar of them would take longer than the answer. */
 const MAX_NAMES = limits.foundNames;
@@ -97,4 +101,14 @@ export function calledSo(query: string, files: readonly string[]): readonly stri
   const lettersOf = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
   const called = files.filter((file) => lettersOf(spellings(file)[1] as string) === lettersOf(query));
   return called.length === 1 ? called : [];
+}
+
+/** Whether a tool of this name looks for something. */
+export function isSearch(name: string): boolean {
+  return partsOf(name).some((part) => SEARCHING.has(part));
+}
+
+/** Whether it looks for what means the same. */
+export function isByMeaning(name: string): boolean {
+  return isSearch(name) && partsOf(name).some((part) => MEANING.has(part));
 }

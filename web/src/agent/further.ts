@@ -3,13 +3,14 @@ import type { ToolDescriptor } from "../protocol/generated.ts";
 import { askedActs, isThing } from "./acts.ts";
 import { spends } from "./affairs.ts";
 import { isForAnother } from "./asked.ts";
+import { definingFiles, tellsPlaces, toldPlaces } from "./code-asked.ts";
 import { copy } from "./copy.ts";
 import { answerEnding, endingCall, endingIn, findsNames } from "./endings.ts";
 import { excerptOf } from "./excerpts.ts";
 import { asksForFigure } from "./figures.ts";
 import { fileAsked } from "./file-asked.ts";
 import { doubted, findingIn, type SoughtText, sought } from "./finding.ts";
-import { calledSo, spellings } from "./found.ts";
+import { calledSo, isByMeaning, isSearch, spellings } from "./found.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
@@ -34,8 +35,6 @@ type Tools = readonly (Pick<ToolDescriptor, "name" | "description" | "category" 
 
 const MOST = limits.furtherReads;
 const MOST_FOUND = limits.foundFiles;
-const MEANING: ReadonlySet<string> = new Set(vocabulary.meaningWords);
-const SEARCHING: ReadonlySet<string> = new Set(vocabulary.searchVerbs);
 const IT: ReadonlySet<string> = new Set(vocabulary.fileReferences);
 const ASKING: ReadonlySet<string> = new Set([...vocabulary.askingWords, ...vocabulary.contentVerbs]);
 /** Passages that are shown of a search by meaning. */
@@ -134,10 +133,11 @@ export function furtherSearch(finding: SoughtText, calls: readonly ToolMessage[]
   const [first] = calls;
   if (reader === null || first === undefined || calls.length > MOST || !searches(first)) return null;
   const found = calls.filter(searches);
-  const ranked = rankedFiles(finding, found.at(-1) as ToolMessage);
+  const last = found.at(-1) as ToolMessage;
+  const ranked = rankedFiles(finding, last);
   if (ranked.length === 0) return anotherSearch(finding, found, tools);
   const files = finding.one === true && ranked.length > 1 ? calledSo(finding.query, ranked) : ranked;
-  if (isByMeaning((found.at(-1) as ToolMessage).call.name)) return null;
+  if (isByMeaning(last.call.name) || tellsPlaces(finding.asked, last.result.content)) return null;
   const opened = calls.filter(({ call }) => call.name === reader.name);
   if (!canAnswer(finding, files) || opened.some((each) => holdsAll(finding, each))) return null;
   const paths = opened.map(({ call }) => call.arguments[reader.path]);
@@ -181,6 +181,8 @@ export function leftOpen(wish: string, calls: readonly ToolMessage[]): string | 
   }
   const finding = findingOf(wish, calls[0] as ToolMessage);
   if (finding === null || !searches(last)) return null;
+  const told = toldPlaces(wish, last.result.content);
+  if (told !== null) return told;
   const files = rankedFiles(finding, last);
   if (files.length > 0 && isByMeaning(last.call.name)) {
     // It finds something for every question: what is near is shown, and no model makes an answer of it.
@@ -327,14 +329,6 @@ export function queryThatFound(calls: readonly ToolMessage[]): string {
   return calls.filter(searches).flatMap(queriesIn).at(-1) ?? "";
 }
 
-function isSearch(name: string): boolean {
-  return partsOf(name).some((part) => SEARCHING.has(part));
-}
-
-function isByMeaning(name: string): boolean {
-  return isSearch(name) && partsOf(name).some((part) => MEANING.has(part));
-}
-
 /** The file that a line of a search names: before a match, or by itself. */
 function pathOf(line: string): string | null {
   return matchOf(line)?.path ?? (isPath(line) ? line : null);
@@ -346,7 +340,9 @@ function isPath(line: string): boolean {
 }
 
 /** The files that a search found, those first whose lines hold most of the question, then those with most lines. */
-function rankedFiles(finding: SoughtText, search: ToolMessage): string[] {
+function rankedFiles(finding: SoughtText, search: ToolMessage): readonly string[] {
+  const defining = finding.code === true ? definingFiles(finding.query, search.result.content) : [];
+  if (defining.length > 0) return defining;
   const wanted = wantedBy(finding);
   const begins = beginningOf(finding, search);
   const held = new Map<string, { readonly terms: Set<string>; count: number; begun: number }>();
@@ -362,9 +358,14 @@ function rankedFiles(finding: SoughtText, search: ToolMessage): string[] {
     held.set(path, entry);
   }
   const isMeant = (path: string, terms: Set<string>) => terms.size > 0 || spellings(path)[0]?.startsWith(finding.query);
+  // What is called so is meant before what only speaks of it: "todo".
+  const isCalled = (path: string) => Number(finding.own && spellings(path)[0]?.includes(finding.query.toLowerCase()));
   return [...held]
     .filter(([path, { terms }]) => finding.apart !== true || isMeant(path, terms))
-    .sort(([, a], [, b]) => b.terms.size - a.terms.size || b.begun - a.begun || b.count - a.count)
+    .sort(
+      ([one, a], [two, b]) =>
+        b.terms.size - a.terms.size || isCalled(two) - isCalled(one) || b.begun - a.begun || b.count - a.count,
+    )
     .map(([path]) => path);
 }
 

@@ -2,6 +2,7 @@ import { questionIn } from "./affairs.ts";
 import { entriesOf, telling } from "./entries.ts";
 import { cited, excerptOf } from "./excerpts.ts";
 import { exclusionIn } from "./exclusions.ts";
+import { type Field, fieldsIn, spelt } from "./fields.ts";
 import { asksForFigure, type ResultSource } from "./figures.ts";
 import { linesOf } from "./passages.ts";
 import { isOtherLabel } from "./pertinent.ts";
@@ -18,15 +19,6 @@ import { wordsOf } from "./words.ts";
 
 type Terms = readonly string[];
 
-/** A value by its name, where it stands, the names of what it belongs to, and the values beside it. */
-interface Field {
-  readonly name: string;
-  readonly value: string;
-  readonly line: number;
-  readonly within: readonly string[];
-  readonly beside: readonly string[];
-}
-
 const OPENERS: ReadonlySet<string> = new Set(
   [...vocabulary.questionOpeners, ...vocabulary.leadingPrepositions].filter((word) => word !== "why"),
 );
@@ -37,10 +29,10 @@ const HOLDING: ReadonlySet<string> = new Set(["has", "have", ...vocabulary.helpe
 const NAMING: ReadonlySet<string> = new Set(vocabulary.namingQuestions);
 /** Letters by which two words are one where the other goes on: "receptionist" and "reception". */
 const LEAST = 5;
-const FIELD = /^([ \t]*)((?:[-*+] )?)([^\s:=#[][^:=#]{0,40}?)[ \t]*(?::[ \t]+(.*)|=[ \t]*(.*)|:)$/;
+/** Words of a line that is a sentence, and no heading. */
+const SENTENCE = 6;
 const HEADING = /^(#+) +(.+)$/;
 const VERSION = /^v?[0-9]+(?:\.[0-9]+)+$/;
-const SECTION = /^[ \t]*(?:#+ +(.+)|\[([^[\]]+)\])$/;
 
 /** The value that a question asks for, with its place; null where its words do not tell one. */
 export function answerValue(wish: string, source: ResultSource): string | null {
@@ -103,12 +95,12 @@ function cellAsked(words: Terms, asked: Terms, { columns, rows }: Table, { name 
 
 /** The field that most of the words name, where one has more of them than the others. */
 function fieldAsked(words: Terms, asked: Terms, { name, text }: ResultSource): string | null {
-  const fields = fieldsIn(text);
+  const fields = fieldsIn(text, name);
   const named = namedBy(
     asked,
     words,
-    fields.map((each) => each.name),
-    `${name} ${text}`,
+    fields.map((each) => spelt(each.name)),
+    `${name} ${knownOf(text, fields)}`,
   );
   const ranked = fields.map((field, at) => {
     const names = fits(words, field.value) ? (named[at] as Terms) : [];
@@ -124,6 +116,14 @@ function fieldAsked(words: Terms, asked: Terms, { name, text }: ResultSource): s
   // What else it is told by: the name of its record, or of what it belongs to.
   const label = [...within, ...beside].filter((each) => hits(asked, each).length > 0).slice(0, 1);
   return `${[...label, best.field.name, value].join(": ")} ${cited(name, [line])}`;
+}
+
+/** What a text says beside its sentences: those of a mail tell of other days than its date. */
+function knownOf(text: string, fields: readonly Field[]): string {
+  const told = new Set(fields.map(({ line }) => line));
+  return linesOf(text)
+    .filter((line, at) => told.has(at + 1) || wordsOf(line).length < SENTENCE)
+    .join("\n");
 }
 
 /** Whether a value can be what is asked for: a number or a day, or what is neither. */
@@ -155,32 +155,4 @@ function hits(asked: Terms, text: string): string[] {
 function isOne(one: string, two: string): boolean {
   const [shorter, longer] = one.length <= two.length ? [one, two] : [two, one];
   return one === two || (shorter.length >= LEAST && longer.startsWith(shorter));
-}
-
-/** The fields of a text: "name: value", "NAME=value", under headings, in sections, or below one another. */
-function fieldsIn(text: string): readonly Field[] {
-  const fields: Field[] = [];
-  let [section, depth] = ["", -1];
-  let above: { readonly indent: number; readonly name: string }[] = [];
-  let record: string[] = [];
-  for (const [at, line] of linesOf(text).entries()) {
-    const [isSection, heading, bracketed] = SECTION.exec(line) ?? [];
-    const [isField, space = "", bullet = "", name = "", told, set] = FIELD.exec(line) ?? [];
-    if (isSection !== undefined) {
-      [section, above, record] = [(heading ?? (bracketed as string)).trim(), [], []];
-    } else if (isField !== undefined) {
-      const indent = space.length + bullet.length;
-      above = above.filter((each) => each.indent < indent);
-      if (bullet !== "" || indent < depth) record = [];
-      depth = indent;
-      const value = (told ?? set ?? "").trim();
-      if (value === "") above.push({ indent, name: name.trim() });
-      else {
-        const within = [...(section === "" ? [] : [section]), ...above.map((each) => each.name)];
-        fields.push({ name: name.trim(), value, line: at + 1, within, beside: record });
-        record.push(value);
-      }
-    }
-  }
-  return fields.map((each) => (each.beside.length > 1 ? each : { ...each, beside: [] }));
 }

@@ -292,6 +292,18 @@ interface Vocabulary {
   readonly meantVerbs: Words;
   readonly repeatedActs: Words;
   readonly repeatingTails: Words;
+  readonly codeEndings: Words;
+  readonly definingLeads: Words;
+  readonly bindingWords: Words;
+  readonly definingWords: Words;
+  readonly codeKinds: Words;
+  readonly codeFiles: Words;
+  readonly bodyVerbs: Words;
+  readonly endingWords: Words;
+  readonly definedWords: Words;
+  readonly definingVerbs: Words;
+  readonly usedWords: Words;
+  readonly usingVerbs: Words;
   readonly askedLeads: Words;
   readonly askedOpeners: Words;
   readonly askedArticles: Words;
