@@ -12,7 +12,9 @@ from typing import Final
 from gateway.agent.acts import READING, asked_acts, is_thing
 from gateway.agent.asked import is_for_another
 from gateway.agent.further import pointed_reading
+from gateway.agent.levels import LEVELS, is_log, leveled
 from gateway.agent.messages import Message, Tool, ToolMessage
+from gateway.agent.ranking import terms_in
 from gateway.agent.read_before import read_again
 from gateway.agent.reading import reader_among
 from gateway.agent.vocabulary import VOCABULARY
@@ -39,14 +41,17 @@ def attached_for(wish: str, messages: Sequence[Message], turn_id: str, tools: Se
         _, _, text = each.result["content"].partition("\n")
         call = {**each.call, "name": reader[0], "arguments": {reader[1]: each.call["arguments"][_NAME]}}
         read = replace(each, call=call, result={**each.result, "content": text})
-        is_asked = _asks_of_it(wish, tools) or pointed_reading(wish, [read], tools) or read_again(wish, [read], turn_id, tools)
+        is_asked = (
+            _asks_of_it(wish, tools, text) or pointed_reading(wish, [read], tools) or read_again(wish, [read], turn_id, tools)
+        )
         if text and is_asked:
             return read
     return None
 
 
-def _asks_of_it(wish: str, tools: Sequence[Tool]) -> bool:
-    """Whether a wish names nothing else than what came with it: "summarise", "what went wrong here?"."""
+def _asks_of_it(wish: str, tools: Sequence[Tool], text: str) -> bool:
+    """Whether a wish names nothing else than what came with it: "summarise", "what went wrong here?", or "how many errors?"
+    beside a log."""
     words = words_of(wish)
     bare = {word.bare for word in words}
     is_other = any(is_thing(wish[word.start : word.end]) for word in words) or any(
@@ -55,4 +60,5 @@ def _asks_of_it(wish: str, tools: Sequence[Tool]) -> bool:
     if is_other or is_for_another(wish, tools) or not _TODAY.isdisjoint(bare):
         return False
     is_pointed = not bare.isdisjoint(_POINTING) and not bare.isdisjoint(_ASKING)
-    return is_pointed or (not bare.isdisjoint(_CONTENT) and bare <= _UNTELLING)
+    is_of_log = not LEVELS.isdisjoint(leveled(terms_in(wish))) and is_log("", text)
+    return is_pointed or is_of_log or (not bare.isdisjoint(_CONTENT) and bare <= _UNTELLING)

@@ -17,7 +17,7 @@ from gateway.agent.entries import entries_of
 from gateway.agent.excerpts import cited
 from gateway.agent.exclusions import exclusion_in, kept_rows
 from gateway.agent.figure_columns import alike_terms, chosen_among, counts_amounts, is_identifier
-from gateway.agent.levels import LEVELS, leveled
+from gateway.agent.levels import LEVELS, is_log, leveled, tells_all
 from gateway.agent.limits import LIMITS
 from gateway.agent.monthly import is_of_several_years, month_terms
 from gateway.agent.passages import lines_of
@@ -52,6 +52,9 @@ _ARTICLES: Final = frozenset(VOCABULARY.plural_articles)
 _ITEM: Final = re.compile(r" *[^\s:,;]+(?: [^\s:,;]+){0,2}(?<![.!?]) *")
 """An item of a list without bullets."""
 
+_LOG: Final = frozenset({"log"})
+"""What a log is called by."""
+
 _IN_ALL: Final = frozenset({"total", "altogether"})
 """Words behind "how many" that ask for nothing else."""
 
@@ -61,9 +64,6 @@ _SUMMED: Final = frozenset(("up", "together", *VOCABULARY.figure_references, *VO
 _ENDED_EARLY: Final = "…["
 _SPOKEN: Final = re.compile(r"[^ \t\r\n\f\v\u00a0]*[^\W_][^ \t\r\n\f\v\u00a0]*")
 """A word of a text. A dash or a bullet by itself is none."""
-
-_LOGGED: Final = re.compile(r"(?:^|/)logs?/|\.log\Z", re.IGNORECASE)
-"""The name of a file in which each line tells of something that happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +263,8 @@ def _count(wish: str, source: ResultSource, table: Table | None) -> _Counted | N
         kind = next((_NOUN_OF[word] for word in words[at + 1 :] if word in _NOUN_OF), None)
         is_plain = bool(noun) and (noun[0] in _NOUN_OF or stem(noun[0]) in _file_kinds(table))
     terms = _terms_of(wish, source)
-    if source.has_lines and kind != "line" and _LOGGED.search(source.name) and terms:
-        return _told_of(terms, source)
+    if source.has_lines and kind != "line" and terms - _LOG and is_log(source.name, source.text):
+        return _told_of(terms - _LOG, source)
     if kind is None or not is_plain:
         return None
     if kind == "word":
@@ -293,7 +293,7 @@ def _told_of(terms: set[str], source: ResultSource) -> _Counted | None:
     other words."""
     rows, wanted = _rows_of(source), leveled(terms)
     held = [leveled(terms_in(row.cells[0])) for row in rows]
-    found = [row for row, words in zip(rows, held, strict=True) if wanted <= words]
+    found = [row for row, words in zip(rows, held, strict=True) if tells_all(wanted, words)]
     # How bad something is a log says in these words and in no others.
     return _Counted(len(found), "line", found) if wanted <= LEVELS.union(*held) else None
 

@@ -15,7 +15,7 @@ from gateway.agent.browser import trim
 from gateway.agent.copy import Copy
 from gateway.agent.excerpts import cited, excerpt_of
 from gateway.agent.figures import ResultSource
-from gateway.agent.levels import leveled
+from gateway.agent.levels import is_log, leveled
 from gateway.agent.passages import lines_of
 from gateway.agent.ranking import terms_in
 from gateway.agent.vocabulary import VOCABULARY, any_of
@@ -34,17 +34,25 @@ _LEVELS: Final = any_of(word for words in VOCABULARY.log_levels.values() for wor
 _VERBS: Final = any_of((*VOCABULARY.opening_verbs, *VOCABULARY.viewing_verbs, *VOCABULARY.search_phrases, "list", "get"))
 _ASKS: Final = any_of((*VOCABULARY.line_leads, *VOCABULARY.level_asks))
 _PLACES: Final = any_of(VOCABULARY.line_places)
-_ASKED: Final = re.compile(
+_HEAD: Final = (
     rf"{LEAD}(?:(?:{_VERBS})(?: (?:me|us))?|{_ASKS})(?: (?:{any_of(VOCABULARY.level_leads)}))* (?:({_PLACES}) )?({_LEVELS})"
-    rf"(?: (?:{any_of(VOCABULARY.level_nouns)}))?(?: (?:{any_of(VOCABULARY.level_links)}))* (?:{any_of(VOCABULARY.level_places)})"
-    r"(?: the)?(?: file)? ([^ ,;]+\.[A-Za-z]+)[.?! ]*$",
+    rf"(?: (?:{any_of(VOCABULARY.level_nouns)}))?(?: (?:{any_of(VOCABULARY.level_links)}))*"
+)
+_IN: Final = rf" (?:{any_of(VOCABULARY.level_places)})(?: the)?(?: file)?"
+_ASKED: Final = re.compile(rf"{_HEAD}{_IN} ([^ ,;]+\.[A-Za-z]+)[.?! ]*$", re.IGNORECASE | re.ASCII)
+_POINTED: Final = re.compile(
+    rf"{_HEAD}(?:(?:{_IN})? (?:{any_of((*VOCABULARY.file_references, *VOCABULARY.places))}))?(?: log)?()[.?! ]*$",
     re.IGNORECASE | re.ASCII,
 )
+"""The same of a log that is shown already: "are there any errors in this?"."""
 
 
 def lines_of_level(wish: str) -> LevelAsked | None:
     """The lines that a wish asks to see of a file; None for any other wish."""
-    found = _ASKED.search(trim(wish))
+    return _level_in(_ASKED.search(trim(wish)))
+
+
+def _level_in(found: re.Match[str] | None) -> LevelAsked | None:
     if found is None:
         return None
     place = VOCABULARY.line_places[found[1].lower()] if found[1] else 0
@@ -55,6 +63,8 @@ def lines_of_level(wish: str) -> LevelAsked | None:
 def answer_level(wish: str, source: ResultSource, copy: Copy) -> str | None:
     """These lines, with how many there are and where; None where that is not what a wish asks for."""
     asked = lines_of_level(wish)
+    if asked is None and is_log(source.name, source.text):
+        asked = _level_in(_POINTED.search(trim(wish)))
     if asked is None or not source.has_lines or not source.whole:
         return None
     level, lines = leveled(terms_in(asked.level)), lines_of(source.text)

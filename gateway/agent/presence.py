@@ -15,7 +15,7 @@ from gateway.agent.affairs import question_in
 from gateway.agent.copy import Copy
 from gateway.agent.excerpts import cited, numbered
 from gateway.agent.figures import ResultSource
-from gateway.agent.levels import leveled
+from gateway.agent.levels import leveled, tells_all
 from gateway.agent.limits import LIMITS
 from gateway.agent.passages import lines_of
 from gateway.agent.ranking import stem, terms_in
@@ -61,7 +61,7 @@ def answer_presence(wish: str, source: ResultSource, copy: Copy) -> str | None:
         return None
     lines = lines_of(source.text)
     wanted = leveled(terms)
-    places = [at for at, line in enumerate(lines, 1) if wanted <= leveled(terms_in(line))]
+    places = [at for at, line in enumerate(lines, 1) if tells_all(wanted, leveled(terms_in(line)))]
     if places:
         shown = places[: LIMITS.closest_lines]
         return f"{copy.say('present')} {cited(source.name, shown)}:\n\n{numbered(lines, shown)}"

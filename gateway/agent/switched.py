@@ -25,7 +25,8 @@ _STATES: Final = any_of((*_OFF_OF, *_OFF_OF.values()))
 _PLACE: Final = rf"(?: (?:{any_of(VOCABULARY.setting_places)}) [^ ]+)?"
 _LED: Final = rf"(?:(?:{any_of((*VOCABULARY.passing_words, 'turned', 'switched', 'set to'))}) )*"
 _ASKED: Final = re.compile(
-    rf"(?:{any_of(VOCABULARY.classifying_words)}) (?:(?:{any_of(VOCABULARY.plural_articles)}) )?(.+?)(?: (?:{any_of(VOCABULARY.switch_nouns)}))?"
+    rf"(?:{any_of(VOCABULARY.classifying_words)}) "
+    rf"(?:(?:{any_of(VOCABULARY.plural_articles)}) )?(.+?)(?: (?:{any_of(VOCABULARY.switch_nouns)}))?"
     rf"{_PLACE} {_LED}({_STATES})(?: or (?:not|{_STATES}))?{_PLACE}[?.! ]*",
     re.IGNORECASE | re.ASCII,
 )

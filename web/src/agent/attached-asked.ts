@@ -3,7 +3,9 @@ import { askedActs, isThing } from "./acts.ts";
 import { isForAnother } from "./asked.ts";
 import { ATTACHER } from "./attached.ts";
 import { pointedReading } from "./further.ts";
+import { isLog, LEVELS, leveled } from "./levels.ts";
 import type { Message, ToolMessage } from "./messages.ts";
+import { termsIn } from "./ranking.ts";
 import { readAgain } from "./read-before.ts";
 import { readerAmong } from "./reading.ts";
 import { vocabulary } from "./vocabulary.ts";
@@ -41,18 +43,19 @@ export function attachedFor(
     const content = lines.join("\n");
     const read: ToolMessage = { ...each, call, result: { ...each.result, content } };
     const isAsked = () => pointedReading(wish, [read], tools) ?? readAgain(wish, [read], turnId, tools);
-    if (content !== "" && (asksOfIt(wish, tools) || isAsked() !== null)) return read;
+    if (content !== "" && (asksOfIt(wish, tools, content) || isAsked() !== null)) return read;
   }
   return null;
 }
 
-/** Whether a wish names nothing else than what came with it: "summarise", "what went wrong here?". */
-function asksOfIt(wish: string, tools: readonly ToolDescriptor[]): boolean {
+/** Whether a wish names nothing else than what came with it: "summarise", "what went wrong here?", "how many errors?" of a log. */
+function asksOfIt(wish: string, tools: readonly ToolDescriptor[], text: string): boolean {
   const words = wordsOf(wish);
   const isOther = words.some(({ start, end }) => isThing(wish.slice(start, end)));
   if (isOther || askedActs(wish).some(({ act }) => act !== "read") || isForAnother(wish, tools)) return false;
   if (words.some(({ bare }) => TODAY.has(bare))) return false;
   const isAsking = words.some(({ bare }) => ASKING.has(bare));
   if (isAsking && words.some(({ bare }) => POINTING.has(bare))) return true;
+  if ([...leveled(termsIn(wish))].some((term) => LEVELS.has(term)) && isLog("", text)) return true;
   return words.some(({ bare }) => CONTENT.has(bare)) && words.every(({ bare }) => UNTELLING.has(bare));
 }

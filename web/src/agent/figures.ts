@@ -5,7 +5,7 @@ import { entriesOf } from "./entries.ts";
 import { cited } from "./excerpts.ts";
 import { type Exclusion, exclusionIn, keptRows } from "./exclusions.ts";
 import { alikeTerms, asksForWhom, chosenAmong, countsAmounts, isIdentifier } from "./figure-columns.ts";
-import { LEVELS, leveled, tellsAll } from "./levels.ts";
+import { isLog, LEVELS, leveled, tellsAll } from "./levels.ts";
 import { isOfSeveralYears, monthTerms } from "./monthly.ts";
 import { linesOf } from "./passages.ts";
 import { add, asWritten, divide, numbersIn, type Quantity, readQuantities, scaled } from "./quantities.ts";
@@ -76,8 +76,8 @@ const LIST = "list";
 const ARTICLES: Terms = new Set(vocabulary.pluralArticles);
 /** A word of a text. A dash or a bullet by itself is none. */
 const SPOKEN = /[^ \t\r\n\f\v\u00a0]*[\p{L}\p{N}][^ \t\r\n\f\v\u00a0]*/gu;
-/** The name of a file in which each line tells of something that happened. */
-const LOGGED = /(?:^|\/)logs?\/|\.log$/i;
+/** What a log is called by. */
+const LOG = "log";
 /** An item of a list without bullets. */
 const ITEM = /^ *[^\s:,;]+(?: [^\s:,;]+){0,2}(?<![.!?]) *$/;
 
@@ -245,7 +245,9 @@ function count(wish: string, source: ResultSource, table: Table | null): Counted
   const kind = isListed ? "entry" : words.slice(at + 1).flatMap((word) => NOUN_OF.get(word) ?? [])[0];
   const isPlain = isListed || NOUN_OF.has(noun) || (noun !== "" && fileKinds(table).has(stem(noun)));
   const terms = termsOf(wish, source);
-  if (source.hasLines && kind !== "line" && LOGGED.test(source.name) && terms.size > 0) return toldOf(terms, source);
+  const told = new Set([...terms].filter((term) => term !== LOG));
+  if (source.hasLines && kind !== "line" && told.size > 0 && isLog(source.name, source.text))
+    return toldOf(told, source);
   if (kind === undefined || !isPlain) return null;
   if (kind === "word") {
     if (terms.size > 0 || !source.hasLines) return null;

@@ -3,7 +3,7 @@ import { LEAD } from "./assigned.ts";
 import { copy } from "./copy.ts";
 import { cited, excerptOf } from "./excerpts.ts";
 import type { ResultSource } from "./figures.ts";
-import { leveled, tellsAll } from "./levels.ts";
+import { isLog, leveled, tellsAll } from "./levels.ts";
 import { linesOf } from "./passages.ts";
 import { termsIn } from "./ranking.ts";
 import { fill } from "./render.ts";
@@ -31,10 +31,14 @@ const VERBS = anyOf([
 ]);
 const ASKS = anyOf([...vocabulary.lineLeads, ...vocabulary.levelAsks]);
 const NTH = anyOf(Object.keys(vocabulary.linePlaces));
-const ASKED = new RegExp(
+const HEAD =
   `${LEAD}(?:(?:${VERBS})(?: (?:me|us))?|${ASKS})(?: (?:${anyOf(vocabulary.levelLeads)}))* (?:(${NTH}) )?(${LEVELS})` +
-    `(?: (?:${anyOf(vocabulary.levelNouns)}))?(?: (?:${anyOf(vocabulary.levelLinks)}))* (?:${anyOf(vocabulary.levelPlaces)})` +
-    "(?: the)?(?: file)? ([^ ,;]+\\.[A-Za-z]+)[.?! ]*$",
+  `(?: (?:${anyOf(vocabulary.levelNouns)}))?(?: (?:${anyOf(vocabulary.levelLinks)}))*`;
+const IN = ` (?:${anyOf(vocabulary.levelPlaces)})(?: the)?(?: file)?`;
+const ASKED = new RegExp(`${HEAD}${IN} ([^ ,;]+\\.[A-Za-z]+)[.?! ]*$`, "i");
+/** The same of a log that is shown already: "are there any errors in this?". */
+const POINTED = new RegExp(
+  `${HEAD}(?:(?:${IN})? (?:${anyOf([...vocabulary.fileReferences, ...vocabulary.places])}))?(?: log)?[.?! ]*$`,
   "i",
 );
 const PLACES: Readonly<Record<string, number>> = vocabulary.linePlaces;
@@ -42,14 +46,19 @@ const PLACES: Readonly<Record<string, number>> = vocabulary.linePlaces;
 /** The lines that a wish asks to see of a file; null for any other wish. */
 export function linesOfLevel(wish: string): LevelAsked | null {
   const [, said, level = "", file = ""] = ASKED.exec(wish.trim()) ?? [];
+  return file === "" ? null : levelIn(said, level, file);
+}
+
+function levelIn(said: string | undefined, level: string, file: string): LevelAsked | null {
   const at = said === undefined ? null : PLACES[said.toLowerCase()] === 1 ? 0 : PLACES[said.toLowerCase()];
-  if (file === "" || (at !== null && at !== 0 && at !== -1)) return null;
+  if (at !== null && at !== 0 && at !== -1) return null;
   return { level: level.toLowerCase(), file: bareThing(file), place: at };
 }
 
 /** These lines, with how many there are and where; null where that is not what a wish asks for. */
 export function answerLevel(wish: string, { name, text, whole, hasLines }: ResultSource): string | null {
-  const asked = linesOfLevel(wish);
+  const [pointed, nth, word = ""] = isLog(name, text) ? (POINTED.exec(wish.trim()) ?? []) : [];
+  const asked = linesOfLevel(wish) ?? (pointed === undefined ? null : levelIn(nth, word, name));
   if (asked === null || !hasLines || !whole) return null;
   const [level, lines] = [leveled(termsIn(asked.level)), linesOf(text)];
   const places = lines.flatMap((line, at) => (tellsAll(level, termsIn(line)) ? [at + 1] : []));
