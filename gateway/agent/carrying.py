@@ -260,11 +260,12 @@ def own_value(carrying: Carrying, answering: ToolMessage) -> str | None:
 
 
 def lines_about(question: str, source: ResultSource) -> str:
-    """The lines of a file that hold most of what a question asks for; empty where none holds anything of it."""
+    """The lines of a file that hold all of a question that any of its lines does; empty where none does. What only comes close to
+    an answer is shown, and goes into no other file."""
     wanted = set(terms_in(question)) - _UNTELLING - set(terms_in(source.name))
-    held = [(len(wanted.intersection(terms_in(line))), line) for line in lines_of(source.text)]
-    most = max((count for count, _ in held), default=0)
-    return "\n".join([line for count, line in held if count == most][:_MOST_LINES]) if most else ""
+    lines = [line for line in lines_of(source.text) if not line.startswith("#")]
+    told = wanted.intersection(terms_in("\n".join(lines)))
+    return "\n".join([line for line in lines if told and told.issubset(terms_in(line))][:_MOST_LINES])
 
 
 def must_be_worked_out(carrying: Carrying) -> bool:

@@ -88,6 +88,7 @@ from gateway.agent.ports import ChatMessage, ChatRequest
 from gateway.agent.prompts import action_prefix, describe_mistake
 from gateway.agent.provenance import neutralise
 from gateway.agent.questions import asks_for_named, questions_in
+from gateway.agent.ranking import terms_in
 from gateway.agent.read_before import read_again
 from gateway.agent.reading import ordered_reading, reading_for
 from gateway.agent.reckoning import reckoned_in
@@ -354,7 +355,11 @@ async def _step_after(lane: LaneInput, wish: str, carrying: Carrying | None, cal
     if value is None and must_be_worked_out(carrying):
         return show_closest(lane.copy.say("notComputed"), carrying.question, source_of(answering))
     value = value or await _value_from(lane, carrying, answering)
-    return kept_call(carrying, value, wish, calls, tools) if value else lane.copy.say("notFound", query=carrying.question)
+    if value:
+        return kept_call(carrying, value, wish, calls, tools)
+    source, asked = source_of(answering), carrying.question
+    is_near = not set(terms_in(asked)).isdisjoint(terms_in(source.text))
+    return show_closest(lane.copy.say("noAnswer"), asked, source) if is_near else lane.copy.say("notFound", query=asked)
 
 
 async def _value_from(lane: LaneInput, carrying: Carrying, answering: ToolMessage) -> str:

@@ -262,14 +262,17 @@ export function ownValue({ wish }: Carrying, answering: ToolMessage): string | n
   return source.hasLines && isWhole(wish) ? source.text : null;
 }
 
-/** The lines of a file that hold most of what a question asks for; empty where none holds anything of it. */
+/**
+ * The lines of a file that hold all of a question that any of its lines does; empty where none does. What only comes close to an
+ * answer is shown, and goes into no other file.
+ */
 export function linesAbout(question: string, { name, text }: ResultSource): string {
   const named = new Set(termsIn(name));
-  const wanted = new Set(termsIn(question).filter((term) => !UNTELLING.has(term) && !named.has(term)));
-  const lines = linesOf(text);
-  const counts = lines.map((line) => new Set(termsIn(line).filter((term) => wanted.has(term))).size);
-  const most = Math.max(0, ...counts);
-  const held = most === 0 ? [] : lines.filter((_, at) => counts[at] === most);
+  const wanted = termsIn(question).filter((term) => !UNTELLING.has(term) && !named.has(term));
+  const lines = linesOf(text).filter((line) => !line.startsWith("#"));
+  const terms = new Set(termsIn(lines.join("\n")));
+  const told = wanted.filter((term) => terms.has(term));
+  const held = lines.filter((line) => told.length > 0 && told.every((term) => termsIn(line).includes(term)));
   return held.slice(0, MOST_LINES).join("\n");
 }
 

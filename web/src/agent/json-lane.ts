@@ -63,6 +63,7 @@ import { plainCall, saidTools } from "./plain-calls.ts";
 import { actionPrefix, describeMistake } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { asksForNamed, questionsIn } from "./questions.ts";
+import { termsIn } from "./ranking.ts";
 import { readAgain } from "./read-before.ts";
 import { orderedReading, readingFor } from "./reading.ts";
 import { reckonedIn } from "./reckoning.ts";
@@ -348,8 +349,11 @@ async function stepAfter(
   if (own === null && mustBeWorkedOut(carrying))
     return showClosest(copy.notComputed, questionOf(carrying), sourceOf(answering));
   const value = own || (await valueFrom(input, carrying, answering));
-  if (value === "") return fill(copy.notFound, () => questionOf(carrying));
-  return keptCall(carrying, value, wish, calls, able);
+  if (value !== "") return keptCall(carrying, value, wish, calls, able);
+  const [source, asked] = [sourceOf(answering), questionOf(carrying)];
+  const held = new Set(termsIn(source.text));
+  const isNear = termsIn(asked).some((term) => held.has(term));
+  return isNear ? showClosest(copy.noAnswer, asked, source) : fill(copy.notFound, () => asked);
 }
 
 /** What a file answers: in the model's words where some lines of it bear them out, else the lines about it; empty for none. */
