@@ -365,7 +365,9 @@ def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
         match = match_of(line)
         path = match[0] if match else line
         if match or _is_path(line):
-            held.setdefault(path, set()).update(_wanted(finding).intersection(terms_in(match[1] if match else line)))
+            held.setdefault(path, _wanted(finding).intersection(terms_in(path))).update(
+                _wanted(finding).intersection(terms_in(match[1] if match else line))
+            )
             counts[path] = counts.get(path, 0) + 1
             # What a line begins with it tells of: "E021: the reading is old".
             first = terms_in(match[1] if match else line)[:1]

@@ -30,6 +30,22 @@ _CHARGED: Final = re.compile(
 )
 """Somebody's undertaking as well, of two words at least: "who leads project alpha"."""
 
+_KEPT: Final = tuple(
+    re.compile(form, re.IGNORECASE | re.ASCII)
+    for form in (
+        rf"\Awho (?:{any_of(VOCABULARY.duty_verbs)}) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){{0,2}})[?!.]*\Z",
+        (
+            rf"\A(?:(?:in|on|at) )?(?:which|what) (?:{any_of(VOCABULARY.kept_places)}) (?:is|are|was|were) "
+            r"([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+)??)(?: (?:in|on|at|kept|held))?[?!.]*\Z"
+        ),
+        (
+            rf"\Ahow many ([a-z][a-z-]+) (?:were|was|are|have been|has been|got) (?:{any_of(VOCABULARY.dealt_with)})"
+            r"(?: (?:so far|altogether|in total))?[?!.]*\Z"
+        ),
+    )
+)
+"""What somebody keeps a list of: "who teaches maths?", "in which room is biology?", "how many pieces were ordered?"."""
+
 _AGED: Final = re.compile(r"\Ahow old (?:is|are) ([A-Z][a-z]{2,})[?!.]*\Z", re.ASCII)
 """Somebody by one name, as one calls those whom one knows: "how old is Mira?"."""
 
@@ -82,7 +98,8 @@ def _thing_in(wish: str) -> tuple[str, str]:
     aged = _AGED.search(question)
     if aged is not None and aged[1].lower() not in _WORLD_NAMES:
         return aged[1], ""
-    planned, charged = _PLANNED.search(question), _CHARGED.search(question) or _SWITCHED.search(question)
+    kept = next((each for form in _KEPT if (each := form.search(question))), None)
+    planned, charged = _PLANNED.search(question), _CHARGED.search(question) or _SWITCHED.search(question) or kept
     noun, name = planned.groups() if planned else ("", charged[1] if charged else "")
     if name[:1].islower() and (_NO_NAMES | _WORLD_NAMES).isdisjoint(name.lower().split()):
         return name, noun

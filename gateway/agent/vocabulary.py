@@ -237,6 +237,9 @@ class LoopVocabulary:
     own_attributes: _Words
     plan_attributes: _Words
     charge_verbs: _Words
+    duty_verbs: _Words
+    kept_places: _Words
+    dealt_with: _Words
     help_refusals: _Words
     named_links: _Words
     untold_adjectives: _Words

@@ -349,7 +349,8 @@ function rankedFiles(finding: SoughtText, search: ToolMessage): readonly string[
   for (const line of linesOf(search.result.content)) {
     const path = begins.test(line) ? pathOf(line) : null;
     if (path === null) continue;
-    const entry = held.get(path) ?? { terms: new Set(), count: 0, begun: 0 };
+    const ofPath = termsIn(path).filter((term) => wanted.has(term));
+    const entry = held.get(path) ?? { terms: new Set(ofPath), count: 0, begun: 0 };
     const terms = termsIn(matchOf(line)?.text ?? line);
     for (const term of terms) if (wanted.has(term)) entry.terms.add(term);
     entry.count++;

@@ -23,6 +23,14 @@ const CHARGED = new RegExp(
   `^who (?:${anyOf(vocabulary.chargeVerbs)}) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){1,2})[?!.]*$`,
   "i",
 );
+/** What somebody keeps a list of: "who teaches maths?", "in which room is biology?", "how many pieces were ordered?". */
+const KEPT = [
+  `who (?:${anyOf(vocabulary.dutyVerbs)}) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){0,2})`,
+  `(?:(?:in|on|at) )?(?:which|what) (?:${anyOf(vocabulary.keptPlaces)}) (?:is|are|was|were) ` +
+    "([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+)??)(?: (?:in|on|at|kept|held))?",
+  `how many ([a-z][a-z-]+) (?:were|was|are|have been|has been|got) (?:${anyOf(vocabulary.dealtWith)})` +
+    "(?: (?:so far|altogether|in total))?",
+].map((form) => new RegExp(`^${form}[?!.]*$`, "i"));
 /** Somebody by one name, as one calls those whom one knows: "how old is Mira?". */
 const AGED = /^how old (?:is|are) ([A-Z][a-z]{2,})[?!.]*$/;
 const MARKS: ReadonlySet<string> = new Set([...vocabulary.yesMarks, ...vocabulary.noMarks]);
@@ -68,11 +76,8 @@ function thingIn(wish: string): { readonly name: string; readonly noun: string }
   if (!isOneQuestion(words) || words.some(({ bare }) => OF_WORLD.has(bare))) return null;
   const aged = AGED.exec(question)?.[1] ?? "";
   if (aged !== "" && !WORLD_NAMES.has(aged.toLowerCase())) return { name: aged, noun: "" };
-  const [, attribute = "", planned = ""] = PLANNED.exec(question) ?? [
-    "",
-    "",
-    (CHARGED.exec(question) ?? SWITCHED.exec(question))?.[1],
-  ];
+  const charged = [CHARGED, SWITCHED, ...KEPT].map((form) => form.exec(question)?.[1]).find(Boolean);
+  const [, attribute = "", planned = ""] = PLANNED.exec(question) ?? ["", "", charged];
   const said = planned.toLowerCase().split(" ");
   const isName = /^[a-z]/.test(planned) && !said.some((word) => NO_NAMES.has(word) || WORLD_NAMES.has(word));
   if (isName) return { name: planned, noun: attribute };

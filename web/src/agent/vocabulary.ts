@@ -236,6 +236,9 @@ interface Vocabulary {
   readonly ownAttributes: Words;
   readonly planAttributes: Words;
   readonly chargeVerbs: Words;
+  readonly dutyVerbs: Words;
+  readonly keptPlaces: Words;
+  readonly dealtWith: Words;
   readonly helpRefusals: Words;
   readonly namedLinks: Words;
   readonly untoldAdjectives: Words;
