@@ -96,6 +96,11 @@ _LINE: Final = re.compile(
 )
 """A line that sets something: what stands before the name, the name, what parts them, the value, and a comma or a remark."""
 
+_PAIR: Final = re.compile(
+    r"(\")([A-Za-z_][A-Za-z0-9_. -]*)(\"[ \t]*:[ \t]*)(\"(?:[^\"\\]|\\.)*\"|[^ \t\",:{}\[\]]+)()(?=[ \t]*(?:[,}]|\Z))", re.ASCII
+)
+"""The same of a member of a JSON document, of which a line may have several."""
+
 _LONGEST: Final = 400
 """Characters of a line that sets something. A longer one is data."""
 
@@ -164,8 +169,12 @@ def _matches(assignment: Assignment, lines: Sequence[str]) -> list[re.Match[str]
     keys = (key, _SWITCH_NOUN.sub("", key)) if assignment.switches else (key,)
     for line in (line for line in lines if len(line) <= _LONGEST):
         section = header[1] if (header := _HEADER.fullmatch(line)) else section
-        if (match := _LINE.fullmatch(line)) and any(_same(match[2], each) for each in keys):
+        match = _LINE.fullmatch(line)
+        members = [each for each in _PAIR.finditer(line) if any(_same(each[2], key) for key in keys)] if "{" in line else []
+        if match and any(_same(match[2], each) for each in keys):
             named.append(match)
+        elif members:
+            named += members
         elif match and assignment.switches and _same(section, keys[-1]) and match[2].lower() in VOCABULARY.switch_keys:
             inside.append(match)
     return named or inside

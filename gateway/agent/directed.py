@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, assert_never
 from gateway.agent.acts import asked_acts, is_thing
 from gateway.agent.affairs import TASKS
 from gateway.agent.answers import source_of
-from gateway.agent.assigned import LEAD, TAIL, Assignment, assignment_in, change_for, is_met, setting_lines
+from gateway.agent.assigned import FILE, LEAD, TAIL, Assignment, assignment_in, change_for, is_met, setting_lines
 from gateway.agent.browser import trim
 from gateway.agent.called_for import tools_called_for
 from gateway.agent.carrying import able_for
@@ -41,10 +41,11 @@ from gateway.agent.words import QUOTED, words_of
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is to be added to a list, and the words that the list's name has."""
+    """What is to be added to a list, and the words that the list's name has, or the `file` that it is."""
 
     text: str
     named: Sequence[str]
+    file: str = ""
 
 
 Subject: TypeAlias = Assignment | SoughtSetting | Entry | Group | ListMark | Copying
@@ -66,6 +67,10 @@ _LIST: Final = re.compile(
     rf"(?:the|my|our) ((?:[a-z][a-z-]* ){{0,2}}(?:{any_of(VOCABULARY.list_nouns)})){TAIL}",
     _FLAGS,
 )
+_FILED: Final = re.compile(
+    rf"{LEAD}(?:{any_of(VOCABULARY.listing_verbs)})(?: down)? (.+?)(?: down)? (?:{any_of(VOCABULARY.entry_links)}) {FILE}{TAIL}",
+    _FLAGS,
+)
 _BULLET: Final = re.compile(r"(?:[-*+] )?(?:\[[ xX]\] )?")
 _EDITORS: Final = frozenset({"edit", "replace"})
 _TWO: Final = 2
@@ -73,6 +78,9 @@ _FEW: Final = 3
 _LETTERS: Final = re.compile("[a-z]+")
 _GENERAL: Final = frozenset((*VOCABULARY.document_nouns, "lists"))
 """Words for a list that its name need not have."""
+
+_LISTED: Final = frozenset(map(root_of, (*VOCABULARY.list_nouns, *VOCABULARY.listed_things)))
+"""Words by which a file is a list."""
 
 _LEANING: Final = frozenset(VOCABULARY.leaning_words)
 _RESULTS: Final = frozenset(WISH_WORDS.results)
@@ -188,7 +196,8 @@ def _editor_among(tools: Sequence[Tool]) -> tuple[str, str, str, str] | None:
 
 
 def _entering(wish: str, tools: Sequence[Tool]) -> Directed | None:
-    found, search = _LIST.search(trim(wish)), name_searcher(tools)
+    listed, search = _LIST.search(trim(wish)), name_searcher(tools)
+    found = listed or _FILED.search(trim(wish))
     if found is None or search is None or able_for(Carry.ADD, tools) is None or reader_among(tools) is None:
         return None
     entry = [word.bare for word in words_of(found[1])]
@@ -196,8 +205,13 @@ def _entering(wish: str, tools: Sequence[Tool]) -> Directed | None:
     is_result = not entry or entry[0] in _LEANING or not _RESULTS.isdisjoint(entry[:_FEW])
     if is_result or names_thing or len(asked_acts(wish)) > 1:
         return None
-    telling = _telling_words(found[2])
     text = found[1][1:-1] if QUOTED.fullmatch(found[1]) else found[1]
+    if listed is None:
+        file = found[2].removeprefix("./")
+        is_list = not _LISTED.isdisjoint(map(root_of, _LETTERS.findall(file.lower())))
+        call = ProposedCall(search[0], {search[1]: f"*{file.rpartition('/')[2]}*"})
+        return Directed(Entry(text, (), file), call) if is_list else None
+    telling = _telling_words(found[2])
     return Directed(Entry(text, telling), ProposedCall(search[0], {search[1]: f"*{'*'.join(telling)}*"}))
 
 
@@ -210,6 +224,10 @@ def _entered(entry: Entry, calls: Sequence[ToolMessage], tools: Sequence[Tool], 
     if calls[-1].call["name"] == reader[0]:
         source = source_of(calls[-1])
         return ProposedCall(adder[0], {adder[1]: source.name, adder[2]: f"{_bullet_of(source.text)}{entry.text}\n"})
+    if entry.file and entry.file not in found_files(calls[-1], tools):
+        return ProposedCall(adder[0], {adder[1]: entry.file, adder[2]: f"{entry.text}\n"})
+    if entry.file:
+        return ProposedCall(reader[0], {reader[1]: entry.file})
     return _list_among(entry.named, calls[-1], reader, tools, copy)
 
 

@@ -237,6 +237,8 @@ class LoopVocabulary:
     own_attributes: _Words
     plan_attributes: _Words
     charge_verbs: _Words
+    listing_verbs: _Words
+    listed_things: _Words
     duty_verbs: _Words
     kept_places: _Words
     dealt_with: _Words

@@ -79,6 +79,9 @@ const SWITCH_KEYS: ReadonlySet<string> = new Set(vocabulary.switchKeys);
 /** A line that sets something: what stands before the name, the name, what parts them, the value, and a comma or a remark. */
 const LINE =
   /^(?<before>[ \t]*(?:[-*+] )?["']?)(?<key>[A-Za-z_][A-Za-z0-9_. -]*?)(?<joint>["']?[ \t]*(?:=|:)[ \t]*)(?<value>"[^"]*"|'[^']*'|[^ \t].*?)(?<after>[ \t]*[,;]?(?:[ \t]+(?:#|\/\/).*)?)$/;
+/** The same of a member of a JSON document, of which a line may have several. */
+const PAIR =
+  /(?<before>")(?<key>[A-Za-z_][A-Za-z0-9_. -]*)(?<joint>"[ \t]*:[ \t]*)(?<value>"(?:[^"\\]|\\.)*"|[^ \t",:{}[\]]+)(?=[ \t]*(?:[,}]|$))/g;
 /** Characters of a line that sets something. A longer one is data. */
 const LONGEST = 400;
 const NAMELESS = new Set([...vocabulary.wholeNouns, ...wishWords.pronouns, "this", "that", "text", "line"]);
@@ -146,16 +149,25 @@ export function isMet(assignment: Assignment, text: string): boolean {
 
 function matchesIn({ key: wanted, switches }: Assignment, text: string): SettingLine[] {
   let section = "";
+  const short = plain(switches ? wanted.replace(SWITCH_NOUN, "") : wanted);
+  const isWanted = ({ key }: SettingLine) => plain(key) === plain(wanted) || plain(key) === short;
   const lines = linesOf(text).flatMap((line): SettingLine[] => {
     if (line.length > LONGEST) return [];
     section = HEADER.exec(line)?.[1] ?? section;
     const { before = "", key = "", joint = "", value = "", after = "" } = LINE.exec(line)?.groups ?? {};
-    return key === "" ? [] : [{ line, key, section, head: `${before}${key}${joint}`, value, after }];
+    const whole = key === "" ? [] : [{ line, key, section, head: `${before}${key}${joint}`, value, after }];
+    const members = line.includes("{") && !whole.some(isWanted) ? [...line.matchAll(PAIR)].map(memberOf) : [];
+    return [...whole, ...members];
   });
-  const short = plain(switches ? wanted.replace(SWITCH_NOUN, "") : wanted);
-  const named = lines.filter(({ key }) => plain(key) === plain(wanted) || plain(key) === short);
+  const named = lines.filter(isWanted);
   const inside = lines.filter(({ key, section: own }) => plain(own) === short && SWITCH_KEYS.has(key.toLowerCase()));
   return named.length > 0 || !switches ? named : inside;
+}
+
+/** A member of a JSON document as a line that sets something. */
+function memberOf({ 0: line, groups }: RegExpExecArray): SettingLine {
+  const { before = "", key = "", joint = "", value = "" } = groups ?? {};
+  return { line, key, section: "", head: `${before}${key}${joint}`, value, after: "" };
 }
 
 function countOf(part: string, text: string): number {

@@ -3,7 +3,7 @@ import type { ToolDescriptor } from "../protocol/generated.ts";
 import { askedActs, isThing } from "./acts.ts";
 import { TASKS } from "./affairs.ts";
 import { sourceOf } from "./answers.ts";
-import { type Assignment, assignmentIn, changeFor, isMet, LEAD, settingLines, TAIL } from "./assigned.ts";
+import { type Assignment, assignmentIn, changeFor, FILE, isMet, LEAD, settingLines, TAIL } from "./assigned.ts";
 import { toolsCalledFor } from "./called-for.ts";
 import { ableTo } from "./carrying.ts";
 import { copy, explainOutcome, nameTheRest } from "./copy.ts";
@@ -43,11 +43,12 @@ import { QUOTED, wordsOf } from "./words.ts";
 
 type Tools = readonly Pick<ToolDescriptor, "name" | "category" | "description" | "paramSchema">[];
 
-/** What is to be added to a list, and the words that the list's name has. */
+/** What is to be added to a list, and the words that the list's name has, or the file that it is. */
 interface Entry {
   readonly kind: "entry";
   readonly text: string;
   readonly named: readonly string[];
+  readonly file: string;
 }
 
 /** What an assignment sets, and the call that is made where no line sets it. */
@@ -89,6 +90,12 @@ const LIST = new RegExp(
     `(?:the|my|our) (?<list>(?:[a-z][a-z-]* ){0,2}(?:${anyOf(vocabulary.listNouns)}))${TAIL}`,
   "i",
 );
+const FILED = new RegExp(
+  `${LEAD}(?:${anyOf(vocabulary.listingVerbs)})(?: down)? (?<entry>.+?)(?: down)? (?:${anyOf(vocabulary.entryLinks)}) ${FILE}${TAIL}`,
+  "i",
+);
+/** Words by which a file is a list. */
+const LISTED: ReadonlySet<string> = new Set([...vocabulary.listNouns, ...vocabulary.listedThings].map(rootOf));
 const BULLET = /^(?:[-*+] )?(?:\[[ xX]\] )?/;
 const EDITORS = new Set(["edit", "replace"]);
 const FEW = 3;
@@ -188,24 +195,34 @@ function editorAmong(tools: Tools): Readonly<Record<"name" | "path" | "old" | "n
 }
 
 function entering(wish: string, tools: Tools): Directed | null {
-  const { entry = "", list = "" } = LIST.exec(wish.trim())?.groups ?? {};
+  const {
+    entry = "",
+    list = "",
+    file: written = "",
+  } = (LIST.exec(wish.trim()) ?? FILED.exec(wish.trim()))?.groups ?? {};
   const search = nameSearcher(tools);
-  if (list === "" || search === null || ableTo("add", tools) === null || readerAmong(tools) === null) return null;
+  if (entry === "" || search === null || ableTo("add", tools) === null || readerAmong(tools) === null) return null;
   const words = wordsOf(entry);
   const [first, ...rest] = words.map(({ bare }) => bare);
   const isResult =
     first === undefined || LEANING.has(first) || [first, ...rest].slice(0, FEW).some((word) => RESULTS.has(word));
   const namesThing = words.some(({ start, end }) => isThing(entry.slice(start, end)));
   if (isResult || namesThing || askedActs(wish).length > 1) return null;
-  const telling = tellingWords(list);
+  const file = written.replace(/^\.\//, "");
+  const telling = file === "" ? tellingWords(list) : [file.slice(file.lastIndexOf("/") + 1)];
+  if (file !== "" && !(file.toLowerCase().match(/[a-z]+/g) ?? []).some((word) => LISTED.has(rootOf(word)))) return null;
   const isQuoted = entry.replace(QUOTED, "") === "";
   return {
-    subject: { kind: "entry", text: isQuoted ? entry.slice(1, -1) : entry, named: telling },
+    subject: { kind: "entry", text: isQuoted ? entry.slice(1, -1) : entry, named: telling, file },
     first: { name: search.name, arguments: { [search.argument]: `*${telling.join("*")}*` } },
   };
 }
 
-function entryStep({ text, named }: Entry, calls: readonly ToolMessage[], tools: Tools): ProposedCall | string | null {
+function entryStep(
+  { text, named, file }: Entry,
+  calls: readonly ToolMessage[],
+  tools: Tools,
+): ProposedCall | string | null {
   const adder = ableTo("add", tools) as NonNullable<ReturnType<typeof ableTo>>;
   const reader = readerAmong(tools) as NonNullable<ReturnType<typeof readerAmong>>;
   const last = calls.at(-1) as ToolMessage;
@@ -215,7 +232,10 @@ function entryStep({ text, named }: Entry, calls: readonly ToolMessage[], tools:
     const content = `${bulletOf(source.text)}${text}\n`;
     return { name: adder.tool, arguments: { [adder.path]: source.name, [adder.rest]: content } };
   }
-  return listAmong(named, last, reader, tools);
+  if (file === "") return listAmong(named, last, reader, tools);
+  return foundFiles(last, tools).includes(file)
+    ? { name: reader.name, arguments: { [reader.path]: file } }
+    : { name: adder.tool, arguments: { [adder.path]: file, [adder.rest]: `${text}\n` } };
 }
 
 /** The call that reads the one file of a search which is called so; the words where there is none, or more of them. */

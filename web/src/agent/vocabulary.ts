@@ -236,6 +236,8 @@ interface Vocabulary {
   readonly ownAttributes: Words;
   readonly planAttributes: Words;
   readonly chargeVerbs: Words;
+  readonly listingVerbs: Words;
+  readonly listedThings: Words;
   readonly dutyVerbs: Words;
   readonly keptPlaces: Words;
   readonly dealtWith: Words;
