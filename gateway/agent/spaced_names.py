@@ -25,6 +25,7 @@ _MOST_WORDS: Final = 4
 """Words of a name beside its last one."""
 
 _WORD: Final = re.compile(r"[^ \t\r\n]+")
+_MARK: Final = re.compile(r"(?<![^ \t\r\n(])@(?=[A-Za-z0-9_.~-]*[A-Za-z0-9_-](?:/|\.[A-Za-z]))")
 _STOP: Final = re.compile(r"[,;:.!?)]+\Z")
 _LAST: Final = re.compile(
     rf"[A-Za-z0-9_](?:[^\"`“”:@]*[A-Za-z0-9_)-])?\.(?!(?:{any_of(VOCABULARY.site_endings)})\Z)[A-Za-z][A-Za-z0-9]{{0,9}}|"
@@ -80,10 +81,21 @@ def with_names_quoted(messages: Sequence[Message]) -> list[Message]:
     return [replace(each, content=quote_names(each.content)) if isinstance(each, UserMessage) else each for each in messages]
 
 
+def _without_marks(message: str) -> str:
+    """A message in which a file is named without the mark that some put before one: "@notes/a.txt"."""
+    quoted = [found.span() for found in QUOTED.finditer(message)]
+    marks = [found.start() for found in _MARK.finditer(message)]
+    for mark in reversed(marks):
+        if not any(since < mark < to for since, to in quoted):
+            message = message[:mark] + message[mark + 1 :]
+    return message
+
+
 def quote_names(message: str) -> str:
     """A message with its names of files and folders that have spaces in quotes."""
     if length_of(message) > _MOST:
         return message
+    message = _without_marks(message)
     quoted = [found.span() for found in QUOTED.finditer(message)]
     places = [found.span() for found in _WORD.finditer(message)]
     words = ["" if any(start < to and since < end for since, to in quoted) else message[start:end] for start, end in places]

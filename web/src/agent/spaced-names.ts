@@ -18,6 +18,7 @@ const MOST = limits.actions * limits.actionCharacters;
 const MOST_WORDS = 4;
 
 const WORD = /[^ \t\r\n]+/g;
+const MARK = /(?<![^ \t\r\n(])@(?=[A-Za-z0-9_.~-]*[A-Za-z0-9_-](?:\/|\.[A-Za-z]))/g;
 const STOP = /[,;:.!?)]+$/;
 
 /** How the last word of a name looks: with the ending of a file, or with the slash of a folder. */
@@ -73,9 +74,18 @@ export function withNamesQuoted(messages: readonly Message[]): Message[] {
   return messages.map((each) => (each.role === "user" ? { ...each, content: quoteNames(each.content) } : each));
 }
 
+/** A message in which a file is named without the mark that some put before one: "@notes/a.txt". */
+function withoutMarks(message: string): string {
+  const quoted = [...message.matchAll(QUOTED)].map(({ 0: text, index }) => [index, index + text.length] as const);
+  return message.replaceAll(MARK, (mark, at: number) =>
+    quoted.some(([since, to]) => since < at && at < to) ? mark : "",
+  );
+}
+
 /** A message with its names of files and folders that have spaces in quotes. */
-export function quoteNames(message: string): string {
-  if (message.length > MOST) return message;
+export function quoteNames(said: string): string {
+  if (said.length > MOST) return said;
+  const message = withoutMarks(said);
   const quoted = [...message.matchAll(QUOTED)].map(({ 0: text, index }) => [index, index + text.length] as const);
   const places = [...message.matchAll(WORD)].map(({ 0: text, index }) => [index, index + text.length] as const);
   const words = places.map(([start, end]) =>
