@@ -67,7 +67,7 @@ _SPARES: Final = re.compile(
 )
 """What may say of a thing that nothing is to be done with it."""
 
-_BEFORE: Final = "\"'`“([<"
+_BEFORE: Final = "\"'`“([<@"
 _AFTER: Final = "\"'`”)]>,;:.!?"
 
 

@@ -16,8 +16,9 @@ from typing import Final
 from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
 from gateway.agent.asked import is_for_another
 from gateway.agent.browser import trim
+from gateway.agent.budget import length_of
 from gateway.agent.further import calls_under_way, found_files, searches
-from gateway.agent.messages import Message, Tool, ToolMessage, UserMessage
+from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage, UserMessage
 from gateway.agent.reading import is_file, reader_among
 from gateway.agent.turn_progress import progress_of
 from gateway.agent.vocabulary import VOCABULARY, any_of
@@ -69,6 +70,19 @@ _PLACED: Final = re.compile(rf"^{_ORDINAL}$", _FLAGS)
 _ORDERED: Final = re.compile(rf"^((?:[a-z]+ )+?){_ORDINAL}((?:,? (?:{any_of(WISH_WORDS.tails)}))*[?.!]*)$", _FLAGS)
 _DAYS: Final = frozenset((*VOCABULARY.weekdays, *(name for month in VOCABULARY.months for name in month)))
 _POINTS: Final = re.compile(r"\b(?:it|(?:this|that|the) (?:file|list|note))(?=[,.!?]*(?: |$))", _FLAGS)
+_INTO: Final = re.compile(rf"(\b(?:{any_of(VOCABULARY.entry_links)}) ){_POINTS.pattern}", _FLAGS)
+_KEEPS: Final = re.compile(
+    rf"^{_LEADS}(?:{any_of((*VOCABULARY.entering_verbs, *VOCABULARY.filling_verbs))}) (?:it|this|that)(?: down)? "
+    rf"(?:{any_of(VOCABULARY.entry_links)}|as) ([^ ]+?){_END}",
+    _FLAGS,
+)
+"""An answer that is to be written down: "write that down in a.txt"."""
+
+_ONE_LINE: Final = re.compile('[^"`\n]+')
+_CITED: Final = re.compile(r" \(`[^()]*\)\Z")
+_LONGEST: Final = 300
+"""Characters of an answer that is written down."""
+
 _ENTERS: Final = frozenset(VOCABULARY.entering_verbs)
 _BEGINS: Final = frozenset(
     (
@@ -119,7 +133,17 @@ def whole_wish(said: str, wish: str, messages: Sequence[Message], tools: Sequenc
     if (ordered := _ORDERED.match(text)) is not None and not _things_in(text):
         place = _file_at(ordered[2], "", shown)
         return f"{ordered[1]}{place}{ordered[3]}" if place else said
-    return _with_place(said, messages, tools)
+    return _kept(text, messages) or _with_place(said, messages, tools)
+
+
+def _kept(text: str, messages: Sequence[Message]) -> str:
+    """The wish to write the last answer into a file, with its words; empty for any other, and where it is more than a line."""
+    found = _KEEPS.match(text)
+    last = messages[-1] if messages else None
+    answer = _CITED.sub("", trim(last.content)) if isinstance(last, AssistantMessage) else ""
+    file = bare_thing(found[1]) if found else ""
+    is_line = 0 < length_of(answer) <= _LONGEST and _ONE_LINE.fullmatch(answer) is not None
+    return f'write "{answer}" to {file}' if is_line and is_thing(file) and is_file(file) else ""
 
 
 def _another(link: str, named: str, wish: str, shown: Sequence[str]) -> str:
@@ -164,6 +188,8 @@ def _with_place(said: str, messages: Sequence[Message], tools: Sequence[Tool]) -
     is_change = enters or any(each.act != READING for each in asked_acts(said))
     if is_change and searches(last) and len(_POINTS.findall(said)) == 1:
         return _POINTS.sub(lambda _: file, said)
+    if enters and len(_POINTS.findall(said)) == 1 and _INTO.search(said):
+        return _INTO.sub(lambda found: f"{found[1]}{file}", said)
     is_bare = enters and len(words) > 1 and _NO_ENTRY.isdisjoint(word.bare for word in words)
     if not is_bare or _POINTS.search(said) or is_for_another(said, tools):
         return said

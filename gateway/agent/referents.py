@@ -39,6 +39,7 @@ _INSIDE: Final = frozenset({"in", "with", "of"})
 _POSSESSIVES: Final = frozenset(WISH_WORDS.possessives)
 _TARGET: Final = frozenset({"to", "into", "in"})
 _OFF: Final = frozenset({*WISH_WORDS.prepositions, "off"})
+_ENTERED: Final = frozenset(VOCABULARY.entry_links)
 _MOST_WORDS: Final = 3
 
 
@@ -106,8 +107,9 @@ def _named(tokens: Tokens, beside: Tokens, verbs: WishVerbs) -> Tokens | None:
     is_place = bool(places) and tokens[places[0] - 1].bare in _OFF and beside[0].bare in _TEXT_VERBS
     place_of = _place_of(beside) if is_place else None
     meant = _meant(beside, verbs) if place_of is None else [place_of]
-    # A text in quotes is what is written, so that "it" is only where it goes.
-    is_given = any(token.is_quoted for token in tokens[: places[0] if places else 0])
+    # A text that is said is what is written, so that "it" is only where it goes: "add milk to it".
+    at = places[0] if places else 0
+    is_given = any(token.is_quoted for token in tokens[:at]) or (at > 2 and tokens[at - 1].bare in _ENTERED)
     is_carried = tokens[0].bare in _CARRYING and beside[0].bare in _READING and not is_given
     is_joint = any(token.bare in _COLLECTIVE for token in tokens)
     if is_joint or len(places) != 1 or not meant or is_carried or tokens[places[0]].bare not in _PRONOUNS:

@@ -172,7 +172,7 @@ export function isThing(text: string): boolean {
 
 /** A word without the quotes, brackets and stops around it. */
 export function bareThing(text: string): string {
-  return text.replace(/^["'`“([<]+/, "").replace(/["'`”)\]>,;:.!?]+$/, "");
+  return text.replace(/^["'`“([<@]+/, "").replace(/["'`”)\]>,;:.!?]+$/, "");
 }
 
 /** Whether it is "add up", which works a number out and writes nothing. */

@@ -56,6 +56,15 @@ const PLACED = new RegExp(`^${ORDINAL}$`, "i");
 const ORDERED = new RegExp(`^((?:[a-z]+ )+?)${ORDINAL}((?:,? (?:${anyOf(wishWords.tails)}))*[?.!]*)$`, "i");
 const DAYS: ReadonlySet<string> = new Set([...vocabulary.weekdays, ...vocabulary.months.flat()]);
 const POINTS = /\b(?:it|(?:this|that|the) (?:file|list|note))(?=[,.!?]*(?: |$))/gi;
+const INTO = new RegExp(`(\\b(?:${anyOf(vocabulary.entryLinks)}) )${POINTS.source}`, "i");
+/** An answer that is to be written down: "write that down in a.txt". */
+const KEEPS = new RegExp(
+  `^${LEADS}(?:${anyOf([...vocabulary.enteringVerbs, ...vocabulary.fillingVerbs])}) (?:it|this|that)(?: down)? ` +
+    `(?:${anyOf(vocabulary.entryLinks)}|as) ([^ ]+?)${END}`,
+  "i",
+);
+/** Characters of an answer that is written down. */
+const LONGEST = 300;
 const ENTERS: ReadonlySet<string> = new Set(vocabulary.enteringVerbs);
 const BEGINS: ReadonlySet<string> = new Set([
   ...[wishWords.imperatives, wishWords.commands, wishWords.pronouns].flat(),
@@ -118,7 +127,16 @@ export function wholeWish(said: string, wish: string, messages: readonly Message
     const file = fileAt(place, "", shown);
     return file === "" ? said : `${head}${file}${tail}`;
   }
-  return withPlace(said, messages, tools);
+  return kept(text, messages) || withPlace(said, messages, tools);
+}
+
+/** The wish to write the last answer into a file, with its words; empty for any other, and where it is more than a line. */
+function kept(text: string, messages: readonly Message[]): string {
+  const file = bareThing(KEEPS.exec(text)?.[1] ?? "");
+  const last = messages.at(-1);
+  const answer = last?.role === "assistant" ? last.content.trim().replace(/ \(`[^()]*\)$/, "") : "";
+  const isLine = answer.length <= LONGEST && /^[^"`\n]+$/.test(answer);
+  return isLine && isThing(file) && isFile(file) ? `write "${answer}" to ${file}` : "";
 }
 
 /** The wish with something else in it; empty where it is not clear in which place. */
@@ -169,6 +187,7 @@ function withPlace(said: string, messages: readonly Message[], tools: Tools): st
   const isChange = enters || askedActs(said).some(({ act }) => act !== "read");
   const points = said.match(POINTS)?.length ?? 0;
   if (isChange && searches(last) && points === 1) return said.replace(POINTS, () => file);
+  if (enters && points === 1 && INTO.test(said)) return said.replace(INTO, (_, into: string) => `${into}${file}`);
   const isBare = enters && words.length > 1 && !words.some(({ bare }) => NO_ENTRY.has(bare));
   if (!isBare || points > 0 || isForAnother(said, tools)) return said;
   return `${said.trim().replace(/[.!]+$/, "")} to ${file}`;

@@ -24,6 +24,7 @@ const NOUNS: ReadonlySet<string> = new Set(vocabulary.documentNouns);
 const PICKS: ReadonlySet<string> = new Set(Object.values(vocabulary.picks).flat());
 const TARGETS: ReadonlySet<string> = new Set(wishWords.targets);
 const PLACING: ReadonlySet<string> = new Set([...acts.move.verbs, ...vocabulary.placingVerbs]);
+const ENTERED: ReadonlySet<string> = new Set(vocabulary.entryLinks);
 const OUT_OF: ReadonlySet<string> = new Set(["from", "in", "inside"]);
 const INSIDE: ReadonlySet<string> = new Set(["in", "with", "of"]);
 const TARGET: ReadonlySet<string> = new Set(["to", "into", "in"]);
@@ -97,8 +98,9 @@ function named(tokens: Tokens, beside: Tokens, verbs: WishVerbs): Tokens | null 
   if (pronoun?.bare === "there" && more.length === 0 && OUT_OF.has(bareAt(tokens, place - 1)))
     return namedThere(tokens, place, beside);
   const [verb, verbBeside] = [bareAt(tokens, 0), bareAt(beside, 0)];
-  // A text in quotes is what is written, so that "it" is only where it goes.
-  const isGiven = tokens.slice(0, place).some(({ isQuoted }) => isQuoted);
+  // A text that is said is what is written, so that "it" is only where it goes: "add milk to it".
+  const isEntered = place > 2 && ENTERED.has(bareAt(tokens, place - 1));
+  const isGiven = isEntered || tokens.slice(0, place).some(({ isQuoted }) => isQuoted);
   const isCarried = CARRYING.has(verb) && READING.has(verbBeside) && !isGiven;
   const isJoint = tokens.some(({ bare }) => COLLECTIVE.has(bare));
   if (pronoun === undefined || isJoint || isCarried || more.length > 0 || !wishWords.pronouns.includes(pronoun.bare))
