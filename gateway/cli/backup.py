@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from gateway.adapters.storage.anchored import AnchoredNote
-from gateway.adapters.storage.backup import back_up, require_backup
+from gateway.adapters.storage.backup import back_up, has_record, require_backup
 from gateway.adapters.storage.backup import restore as put_back
 from gateway.adapters.storage.beginning import make_directory, undone_by_failure
 from gateway.adapters.storage.holding import hold_state
@@ -74,7 +74,8 @@ def restore(file: Path, state: Path | None, *, yes: bool) -> None:
     settings = load_settings(state=state)
     folder = settings.state
     require_backup(file)
-    _ask(yes, f"Replace the record in {folder} by the backup?")
+    if has_record(folder):
+        _ask(yes, f"Replace the record in {folder} by the backup?")
     made = make_directory(folder)
     now = _now()
     with hold_state(folder), undone_by_failure(made):

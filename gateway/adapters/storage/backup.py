@@ -95,6 +95,11 @@ def require_backup(file: Path) -> None:
             archive.getmember(name)
 
 
+def has_record(folder: Path) -> bool:
+    """Whether a restore there would replace anything."""
+    return any((folder / name).exists() for name in (DATABASE, SECRET))
+
+
 def restore(file: Path, folder: Path, at: int, stamp: str, anchored: Sequence[AnchoredNote] = ()) -> Restored:
     """Put a backup in place of what a held state folder has. `at` is the time now, `stamp` names what is set aside; `anchored` is
     what lies elsewhere of the log.
@@ -107,8 +112,7 @@ def restore(file: Path, folder: Path, at: int, stamp: str, anchored: Sequence[An
         newer = _is_newer_key(work, folder)
         for journal in (work, folder):
             read_journal(journal, load_keys(work if newer else folder))
-        had_any = any((folder / name).exists() for name in (DATABASE, SECRET))
-        aside = set_aside(folder, f"replaced-{stamp}") if had_any else None
+        aside = set_aside(folder, f"replaced-{stamp}") if has_record(folder) else None
         for name in (SECRET, PUBLIC, ROTATIONS):
             if newer and (work / name).exists():
                 (work / name).replace(folder / name)
