@@ -9,7 +9,7 @@ import pytest
 
 from gateway.adapters.storage.exports import examine_export
 from gateway.core.ledger import AUDITED
-from tests.audit_vectors import FOLDER, LOG, find_fault, read_changes
+from tests.audit_vectors import FOLDER, LOG, TYPE_CHANGES, find_fault, read_changes
 
 
 @pytest.mark.requirement("002-73", "both verifiers name the same first bad place in a thousand changed receipts and logs")
@@ -21,6 +21,15 @@ def test_the_first_bad_place_of_every_changed_file_is_the_one_that_both_verifier
     assert [(change["steps"], place) for change, place, _ in told if place != change["place"]] == []
     assert [(change["steps"], detail) for change, _, detail in told if detail != change.get("detail", detail)] == []
     assert sum(place is not None for _, place, _ in told) > 900
+
+
+def test_case_337_another_spelling_of_a_key_a_name_or_a_signature_is_refused(tmp_path: Path) -> None:
+    spelt = {"publicKey", "credentialId", "event", "signature"}
+    changes = [json.loads(line) for line in (FOLDER / TYPE_CHANGES).read_text().splitlines()]
+    # Each of them is one value in one record, signed anew.
+    tried = [change for change in changes if change["steps"][0][1][-1] in spelt]
+    assert {change["steps"][0][1][-1] for change in tried} == spelt
+    assert [change["steps"][0] for change in tried if find_fault(change, tmp_path) is None] == []
 
 
 @pytest.mark.parametrize("name", [LOG, "anchored.jsonl", "rotated.jsonl"])
