@@ -16,8 +16,8 @@ from playwright.async_api import Browser, Page, expect
 from gateway.adapters.identity.recorded_answers import check_recorded_answer
 from gateway.core.receipts import check_receipt
 from tests.e2e.appearance import check_appearance, check_focus, check_in_view, is_firefox
-from tests.e2e.conftest import serving
-from tests.e2e.person import DESKTOP, PHONE, Person, call_card, call_tool, end_turn
+from tests.e2e.conftest import built_web, serving
+from tests.e2e.person import DESKTOP, PHONE, Person, call_card, call_tool, decide, end_turn
 from tests.harness.process import GatewayProcess
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -188,6 +188,49 @@ async def test_the_proof_of_a_call_stands_in_the_first_window_and_what_it_saw_be
     # A word of the policy's, and no code.
     await page.get_by_text(re.compile(r"^\d+ tools$")).click()
     await expect(page.get_by_role("listitem").filter(has_text="delete_file").get_by_text("Needs a passkey")).to_be_visible()
+    await page.close()
+
+
+@pytest.mark.requirement("002-11", "what was done, by which model, with which tools in sight and who approved, shown and proved")
+async def test_a_week_is_answered_in_six_presses_with_a_file_that_both_programs_take(
+    person: Person, shell: Page, tmp_path: Path
+) -> None:
+    for what in ("rice", "salt"):
+        await call_tool(shell, "peek", what=what)
+        await expect(call_card(shell, "peek", "Done").last).to_be_visible()
+    person.write_file("old.txt", "Things that are long done.\n")
+    await call_tool(shell, "delete_file", path="old.txt")
+    async with person.open_approval(shell) as approval:
+        await decide(approval, "Approve with passkey")
+        await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
+    await end_turn(shell)
+    page = await person.context.new_page()
+    await page.goto(person.gateway.console_origin)
+    # What did it do last week?
+    await page.get_by_role("navigation").get_by_role("link", name="Audit").click()
+    await page.get_by_label("Time", exact=True).select_option(label="Last 7 days")
+    row = page.locator("a[data-row]").filter(has_text="delete_file").first
+    await expect(row).to_contain_text("Signed with a passkey (Operator)")
+    # With which model, on whose word, and what else could it have called?
+    await row.click()
+    for term in ("Asked for by", "Proposed by model", "Answered by"):
+        await expect(page.get_by_text(term, exact=True)).to_be_visible()
+    await page.get_by_text(re.compile(r"^\d+ tools$")).click()
+    await expect(page.get_by_role("listitem").filter(has_text="peek")).to_be_visible()
+    # Can it be proved, here and by somebody else?
+    await page.get_by_role("button", name="Verify this").click()
+    await expect(page.get_by_text("The receipt holds")).to_be_visible()
+    async with page.expect_download() as saving:
+        await page.get_by_role("link", name="Download the receipt").click()
+    await (await saving.value).save_as(tmp_path / "receipt.json")
+    code, said = await person.gateway.run("audit", "verify", str(tmp_path / "receipt.json"))
+    assert code == 0, said
+    (tmp_path / "verify.html").write_bytes((built_web() / "verifier" / "index.html").read_bytes())
+    stranger = await page.context.new_page()
+    await stranger.goto((tmp_path / "verify.html").as_uri())
+    await stranger.get_by_label("Choose a receipt").set_input_files(tmp_path / "receipt.json")
+    await expect(stranger.get_by_role("heading", level=2, name="The receipt holds")).to_be_visible()
+    await stranger.close()
     await page.close()
 
 

@@ -331,7 +331,6 @@ function Proof({ call }: { readonly call: AuditedCall }) {
   }
   return (
     <>
-      <VerifyCall call={call} />
       <p>
         <a href={paths.receipt(call.conversationId, call.callId)} download={`receipt-${call.callId}.json`}>
           {t`Download the receipt`}
@@ -340,6 +339,7 @@ function Proof({ call }: { readonly call: AuditedCall }) {
           {rich`It shows this call to somebody who has no access to this log: ${<code>countersign audit verify FILE</code>} checks it. It holds what is kept of the call's arguments and result.`}
         </span>
       </p>
+      <VerifyCall call={call} />
     </>
   );
 }
