@@ -3,7 +3,7 @@ import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { wordingFrom } from "../../../verifier/wording.ts";
 
 /** What a check says, in the page's language, from the catalogue of the page that checks without a gateway. */
-export const say = wordingFrom(
+export const checkWords = wordingFrom(
   Object.fromEntries(
     Object.entries(catalogue).flatMap(([key, text]) => (key.startsWith("check:") ? [[key.slice(6), text]] : [])),
   ),
@@ -11,7 +11,7 @@ export const say = wordingFrom(
 
 /** A sentence of a check. Between its backticks stands what the record says, which is code and shown inert. */
 export function Said({ text }: { readonly text: string }) {
-  return say(text)
+  return checkWords(text)
     .split("`")
     .map((part, index) =>
       index % 2 === 0 ? (

@@ -12,7 +12,7 @@ import { CheckFailed, explain } from "../errors.ts";
 import { paths } from "../paths.ts";
 import { useSession } from "../session.tsx";
 import { useShortcuts } from "../shortcuts.ts";
-import { Said, say } from "./Said.tsx";
+import { checkWords, Said } from "./Said.tsx";
 import styles from "./VerifyCall.module.css";
 
 const STANDINGS: Readonly<Record<CheckedPart["standing"], string>> = {
@@ -94,7 +94,7 @@ function Outcome({ verdict }: { readonly verdict: Verdict }) {
       <ul className={styles.parts} aria-label={t`What was checked`}>
         {parts.map(({ title, standing, detail }) => (
           <li key={title} data-standing={standing}>
-            <span className={styles.standing}>{STANDINGS[standing]}</span> {say(title)}{" "}
+            <span className={styles.standing}>{STANDINGS[standing]}</span> {checkWords(title)}{" "}
             {detail !== "" && (
               <span className="note">
                 <Said text={detail} />
