@@ -124,7 +124,7 @@ class Refused(GatewayError):
 
 
 class IllegalStep(GatewayError):
-    """The lifecycle table has no such transition; a bug in the caller, never a reason to proceed."""
+    """The lifecycle table has no such transition, or another step came first; never a reason to proceed."""
 
     code = "illegal_step"
 

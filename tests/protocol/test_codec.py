@@ -344,7 +344,7 @@ ERRORS: list[tuple[Exception, int, str]] = [
     (NotFound("unknown conversation"), -32003, "not_found"),
     (Refused("approvalExpired", "this approval has expired", 410), -32004, "approvalExpired"),
     (LedgerUnavailable("the disk is full"), -32005, "ledger_unavailable"),
-    (IllegalStep("no such step: running -> asked"), -32603, "internal"),
+    (IllegalStep("no such step: running -> asked"), -32004, "changed"),
     (GatewayError("anything else"), -32603, "internal"),
     (KeyError("/srv/secret.py"), -32603, "internal"),
 ]

@@ -176,7 +176,7 @@ async def test_a_full_disk_is_a_typed_error_and_nothing_happened(running: Runnin
     assert (await running.browser.post(f"{running.console}/signout")).status == 204
 
 
-@pytest.mark.parametrize("error", [RuntimeError("/srv/secret/path"), IllegalStep("a bug"), KeyError("x")])
+@pytest.mark.parametrize("error", [RuntimeError("/srv/secret/path"), KeyError("x")])
 async def test_an_internal_error_is_sent_without_details(
     running: Running, error: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -188,6 +188,16 @@ async def test_an_internal_error_is_sent_without_details(
     assert reply.status == 500
     assert reply.json == {"error": {"code": "internal_error", "message": "internal error"}}
     assert any(record.exc_info for record in caplog.records)
+
+
+async def test_a_step_that_came_second_is_refused_and_not_explained(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def come_second(*_: object) -> None:
+        raise IllegalStep("it ends twice")
+
+    monkeypatch.setattr(running.ledger, "enrolment", come_second)
+    reply = await running.browser.post(f"{running.console}/enrol/options", {"token": "x"})
+    assert (reply.status, reply.json["error"]["reason"]) == (409, "changed")
+    assert "twice" not in reply.json["error"]["message"]
 
 
 # ── connections ──
