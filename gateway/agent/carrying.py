@@ -260,12 +260,16 @@ def own_value(carrying: Carrying, answering: ToolMessage) -> str | None:
 
 
 def lines_about(question: str, source: ResultSource) -> str:
-    """The lines of a file that hold all of a question that any of its lines does; empty where none does. What only comes close to
-    an answer is shown, and goes into no other file."""
+    """The one line of a file that holds most of a question, or those that hold all that the file has of it; empty where that is
+    in doubt. What only comes close to an answer is shown, and goes into no other file."""
     wanted = set(terms_in(question)) - _UNTELLING - set(terms_in(source.name))
     lines = [line for line in lines_of(source.text) if not line.startswith("#")]
     told = wanted.intersection(terms_in("\n".join(lines)))
-    return "\n".join([line for line in lines if told and told.issubset(terms_in(line))][:_MOST_LINES])
+    counts = [len(told.intersection(terms_in(line))) for line in lines]
+    most = max(counts, default=0)
+    held = [line for line, count in zip(lines, counts, strict=True) if count == most]
+    is_clear = most == len(told) or (len(held) == 1 and 2 * most >= len(told))
+    return "\n".join(held[:_MOST_LINES]) if most and is_clear else ""
 
 
 def must_be_worked_out(carrying: Carrying) -> bool:

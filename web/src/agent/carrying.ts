@@ -263,17 +263,20 @@ export function ownValue({ wish }: Carrying, answering: ToolMessage): string | n
 }
 
 /**
- * The lines of a file that hold all of a question that any of its lines does; empty where none does. What only comes close to an
- * answer is shown, and goes into no other file.
+ * The one line of a file that holds most of a question, or those that hold all that the file has of it; empty where that is in doubt.
+ * What only comes close to an answer is shown, and goes into no other file.
  */
 export function linesAbout(question: string, { name, text }: ResultSource): string {
   const named = new Set(termsIn(name));
   const wanted = termsIn(question).filter((term) => !UNTELLING.has(term) && !named.has(term));
   const lines = linesOf(text).filter((line) => !line.startsWith("#"));
   const terms = new Set(termsIn(lines.join("\n")));
-  const told = wanted.filter((term) => terms.has(term));
-  const held = lines.filter((line) => told.length > 0 && told.every((term) => termsIn(line).includes(term)));
-  return held.slice(0, MOST_LINES).join("\n");
+  const told = new Set(wanted.filter((term) => terms.has(term)));
+  const counts = lines.map((line) => new Set(termsIn(line).filter((term) => told.has(term))).size);
+  const most = Math.max(0, ...counts);
+  const held = lines.filter((_, at) => counts[at] === most);
+  const isClear = most === told.size || (held.length === 1 && 2 * most >= told.size);
+  return most > 0 && isClear ? held.slice(0, MOST_LINES).join("\n") : "";
 }
 
 /** Whether a number, or all of something, is asked for that nobody may guess. */
