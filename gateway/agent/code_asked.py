@@ -20,6 +20,7 @@ from gateway.agent.figures import ResultSource
 from gateway.agent.limits import LIMITS
 from gateway.agent.passages import lines_of
 from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.wish_words import WISH_WORDS
 
 
 class CodeQuestion(StrEnum):
@@ -44,24 +45,24 @@ class CodeAsked:
 
 
 _FLAGS: Final = re.IGNORECASE | re.ASCII
-_KIND: Final = rf"(?:{any_of(VOCABULARY.code_kinds)})"
+_KIND: Final = rf"(?:{any_of(WISH_WORDS.code_kinds)})"
 _NAME: Final = r"[`\"']?([A-Za-z_][A-Za-z0-9_]*)[`\"']?(?:\(\))?"
 _ITS: Final = r"(?:the )?"
 _SPOKEN: Final = rf"{_ITS}(?:{_KIND} {_NAME}|{_NAME} {_KIND})"
 _ANY: Final = rf"{_ITS}(?:{_KIND} {_NAME}|{_NAME} {_KIND}|{_NAME})"
-_DEFINED: Final = rf"(?:{any_of(VOCABULARY.defined_words)})"
-_PAPERS: Final = any_of((*VOCABULARY.same_things[0], *VOCABULARY.code_files))
+_DEFINED: Final = rf"(?:{any_of(WISH_WORDS.defined_words)})"
+_PAPERS: Final = any_of((*VOCABULARY.same_things[0], *WISH_WORDS.code_files))
 _FILES: Final = rf"(?:in )?(?:which|what) (?:{_PAPERS})"
 _BEINGS: Final = rf"(?:{any_of(VOCABULARY.classifying_words)})"
-_DOES: Final = any_of(VOCABULARY.body_verbs)
+_DOES: Final = any_of(WISH_WORDS.body_verbs)
 _END: Final = r"(?: in [^ ?]+)?[?.! ]*"
 _FORMS: Final = (
     (CodeQuestion.PLACE, rf"(?:where(?:['’]?s| {_BEINGS})|{_FILES} {_BEINGS}) {_ANY} {_DEFINED}{_END}"),
     (CodeQuestion.PLACE, rf"(?:where(?:['’]?s| {_BEINGS})|{_FILES} {_BEINGS}) {_SPOKEN}{_END}"),
-    (CodeQuestion.PLACE, rf"{_FILES} (?:{any_of(VOCABULARY.defining_verbs)}) {_ANY}{_END}"),
+    (CodeQuestion.PLACE, rf"{_FILES} (?:{any_of(WISH_WORDS.defining_verbs)}) {_ANY}{_END}"),
     (CodeQuestion.PLACE, rf"{_FILES} (?:{any_of(VOCABULARY.holding_verbs)}) {_SPOKEN}{_END}"),
-    (CodeQuestion.USES, rf"(?:where(?:['’]?s| {_BEINGS})|{_FILES} {_BEINGS}) {_ANY} (?:{any_of(VOCABULARY.used_words)}){_END}"),
-    (CodeQuestion.USES, rf"(?:which|what) (?:{_KIND}|{_PAPERS})s? (?:{any_of(VOCABULARY.using_verbs)}) {_ANY}{_END}"),
+    (CodeQuestion.USES, rf"(?:where(?:['’]?s| {_BEINGS})|{_FILES} {_BEINGS}) {_ANY} (?:{any_of(WISH_WORDS.used_words)}){_END}"),
+    (CodeQuestion.USES, rf"(?:which|what) (?:{_KIND}|{_PAPERS})s? (?:{any_of(WISH_WORDS.using_verbs)}) {_ANY}{_END}"),
     (CodeQuestion.BODY, rf"what does {_SPOKEN} (?:{_DOES})\b.*"),
     (CodeQuestion.BODY, rf"(?:show|print)(?: me)? {_SPOKEN}{_END}"),
     (CodeQuestion.BODY, rf"how does {_SPOKEN} work{_END}"),
@@ -71,13 +72,13 @@ _ASKED: Final = [(question, re.compile(form, _FLAGS)) for question, form in _FOR
 _CODED: Final = re.compile(r"[A-Za-z0-9]*_|[A-Za-z0-9]*[a-z0-9][A-Z]|[A-Z][A-Z0-9]+\Z")
 """A name as only programs have them: "load_config", "emptyCart", "MAX"."""
 
-_LEADS: Final = rf"(?:(?:{any_of(VOCABULARY.defining_leads)}) )*"
+_LEADS: Final = rf"(?:(?:{any_of(WISH_WORDS.defining_leads)}) )*"
 _PLACED: Final = re.compile(r"([^:]*[^: ]):([0-9]+)(?:-[0-9]+)?: ?(.*)")
 """A line that a search found: its file, its number and its text."""
 
 _INDENT: Final = re.compile(r"[ \t]*")
 _CLOSING: Final = (")", "]", "}", "end")
-_RETURNS: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.ending_words)})\b|=>")
+_RETURNS: Final = re.compile(rf"\b(?:{any_of(WISH_WORDS.ending_words)})\b|=>")
 _SPELLINGS: Final = (0, re.IGNORECASE)
 _WHOLE: Final = LIMITS.excerpt_lines
 
@@ -98,7 +99,7 @@ def code_asked(wish: str) -> CodeAsked | None:
 def defines(name: str, line: str, flags: int = 0) -> bool:
     """Whether a line of a program defines the name."""
     leads, word = rf"[ \t]*{_LEADS}", re.escape(name)
-    by_word = rf"{leads}(?:(?:{any_of(VOCABULARY.defining_words)})\*? +)+{word}\b"
+    by_word = rf"{leads}(?:(?:{any_of(WISH_WORDS.defining_words)})\*? +)+{word}\b"
     by_value = rf"{leads}{word}[ \t]*(?::[^=]*)?=(?![=>])"
     by_body = rf"{leads}(?:[A-Za-z_][A-Za-z0-9_<>\[\]]* )*{word} ?\([^;]*\)[^;=]*\{{"
     return any(re.match(form, line, flags) for form in (by_word, by_value, by_body))

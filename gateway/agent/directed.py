@@ -68,7 +68,7 @@ _LIST: Final = re.compile(
     _FLAGS,
 )
 _FILED: Final = re.compile(
-    rf"{LEAD}(?:{any_of(VOCABULARY.listing_verbs)})(?: down)? (.+?)(?: down)? (?:{any_of(VOCABULARY.entry_links)}) {FILE}{TAIL}",
+    rf"{LEAD}(?:{any_of(WISH_WORDS.listing_verbs)})(?: down)? (.+?)(?: down)? (?:{any_of(VOCABULARY.entry_links)}) {FILE}{TAIL}",
     _FLAGS,
 )
 _BULLET: Final = re.compile(r"(?:[-*+] )?(?:\[[ xX]\] )?")
@@ -79,7 +79,7 @@ _LETTERS: Final = re.compile("[a-z]+")
 _GENERAL: Final = frozenset((*VOCABULARY.document_nouns, "lists"))
 """Words for a list that its name need not have."""
 
-_LISTED: Final = frozenset(map(root_of, (*VOCABULARY.list_nouns, *VOCABULARY.listed_things)))
+_LISTED: Final = frozenset(map(root_of, (*VOCABULARY.list_nouns, *WISH_WORDS.listed_things)))
 """Words by which a file is a list."""
 
 _LEANING: Final = frozenset(VOCABULARY.leaning_words)

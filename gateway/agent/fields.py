@@ -9,7 +9,8 @@ from typing import Final
 
 from gateway.agent.browser import trim
 from gateway.agent.passages import lines_of
-from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.vocabulary import any_of
+from gateway.agent.wish_words import WISH_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,10 @@ _FIELD: Final = re.compile(
 _SECTION: Final = re.compile(r"[ \t]*(?:#+ +(.+)|\[([^\[\]]+)\])")
 _TOKEN: Final = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}\[\],:])|([^\s"{}\[\],:]+)', re.DOTALL)
 _JSON: Final = re.compile(r"\.json\Z", re.IGNORECASE | re.ASCII)
-_CODE: Final = re.compile(rf"\.(?:{any_of(VOCABULARY.code_endings)})\Z", re.IGNORECASE | re.ASCII)
+_CODE: Final = re.compile(rf"\.(?:{any_of(WISH_WORDS.code_endings)})\Z", re.IGNORECASE | re.ASCII)
 _LITERAL: Final = r"(\"[^\"]*\"|'[^']*'|-?[0-9][0-9_.]*|[Tt]rue|[Ff]alse)"
 _CONSTANT: Final = re.compile(
-    rf"[ \t]*(?:(?:{any_of(VOCABULARY.defining_leads)}|{any_of(VOCABULARY.binding_words)}) )*"
+    rf"[ \t]*(?:(?:{any_of(WISH_WORDS.defining_leads)}|{any_of(WISH_WORDS.binding_words)}) )*"
     rf"[\"']?([A-Za-z_][A-Za-z0-9_-]*)[\"']?(?:: ?[A-Za-z][^=]*?)?[ \t]*[=:][ \t]*{_LITERAL}[ \t]*[,;]?(?:[ \t]+(?:#|//).*)?"
 )
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -11,6 +11,7 @@ from typing import Final
 
 from gateway.agent.affairs import is_one_question, kept_query, question_in
 from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.wish_words import WISH_WORDS
 from gateway.agent.words import words_of
 
 _NAMED: Final = re.compile(
@@ -30,17 +31,19 @@ _CHARGED: Final = re.compile(
 )
 """Somebody's undertaking as well, of two words at least: "who leads project alpha"."""
 
+_AT: Final = any_of(VOCABULARY.leading_prepositions)
+_BEINGS: Final = any_of(VOCABULARY.classifying_words)
 _KEPT: Final = tuple(
     re.compile(form, re.IGNORECASE | re.ASCII)
     for form in (
-        rf"\Awho (?:{any_of(VOCABULARY.duty_verbs)}) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){{0,2}})[?!.]*\Z",
+        rf"\Awho (?:{any_of(WISH_WORDS.duty_verbs)}) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){{0,2}})[?!.]*\Z",
         (
-            rf"\A(?:(?:in|on|at) )?(?:which|what) (?:{any_of(VOCABULARY.kept_places)}) (?:is|are|was|were) "
-            r"([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+)??)(?: (?:in|on|at|kept|held))?[?!.]*\Z"
+            rf"\A(?:(?:{_AT}) )?(?:which|what) (?:{any_of(WISH_WORDS.kept_places)}) (?:{_BEINGS}) "
+            rf"([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+)??)(?: (?:{_AT}|{any_of(VOCABULARY.standing_words)}))?[?!.]*\Z"
         ),
         (
-            rf"\Ahow many ([a-z][a-z-]+) (?:were|was|are|have been|has been|got) (?:{any_of(VOCABULARY.dealt_with)})"
-            r"(?: (?:so far|altogether|in total))?[?!.]*\Z"
+            rf"\Ahow many ([a-z][a-z-]+) (?:{_BEINGS}|(?:have|has) been) (?:{any_of(WISH_WORDS.dealt_with)})"
+            rf"(?: (?:{any_of(VOCABULARY.placeless_words)}))?[?!.]*\Z"
         ),
     )
 )

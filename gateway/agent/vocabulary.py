@@ -237,11 +237,6 @@ class LoopVocabulary:
     own_attributes: _Words
     plan_attributes: _Words
     charge_verbs: _Words
-    listing_verbs: _Words
-    listed_things: _Words
-    duty_verbs: _Words
-    kept_places: _Words
-    dealt_with: _Words
     help_refusals: _Words
     named_links: _Words
     untold_adjectives: _Words
@@ -298,18 +293,6 @@ class LoopVocabulary:
     meant_verbs: _Words
     repeated_acts: _Words
     repeating_tails: _Words
-    code_endings: _Words
-    defining_leads: _Words
-    binding_words: _Words
-    defining_words: _Words
-    code_kinds: _Words
-    code_files: _Words
-    body_verbs: _Words
-    ending_words: _Words
-    defined_words: _Words
-    defining_verbs: _Words
-    used_words: _Words
-    using_verbs: _Words
     asked_leads: _Words
     asked_openers: _Words
     asked_articles: _Words

@@ -57,6 +57,23 @@ class LoopWishWords:
     wondering: _Words
     reason_openings: _Words
     may_be: _Words
+    code_endings: _Words
+    defining_leads: _Words
+    binding_words: _Words
+    defining_words: _Words
+    code_kinds: _Words
+    code_files: _Words
+    body_verbs: _Words
+    ending_words: _Words
+    defined_words: _Words
+    defining_verbs: _Words
+    used_words: _Words
+    using_verbs: _Words
+    duty_verbs: _Words
+    kept_places: _Words
+    dealt_with: _Words
+    listing_verbs: _Words
+    listed_things: _Words
 
 
 WISH_WORDS: Final = LoopWishWords(**loop_fields("wishes"))

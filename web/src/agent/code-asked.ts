@@ -6,6 +6,7 @@ import { isCode } from "./fields.ts";
 import type { ResultSource } from "./figures.ts";
 import { linesOf } from "./passages.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
+import { wishWords } from "./wish-words.ts";
 
 /*
  * Questions about a program: where a name is defined or used, and what a function returns or does. They are answered by the program's
@@ -25,23 +26,23 @@ interface FoundLine {
   readonly text: string;
 }
 
-const KIND = `(?:${anyOf(vocabulary.codeKinds)})`;
+const KIND = `(?:${anyOf(wishWords.codeKinds)})`;
 const NAME = "[`\"']?([A-Za-z_][A-Za-z0-9_]*)[`\"']?(?:\\(\\))?";
 const SPOKEN = `(?:the )?(?:${KIND} ${NAME}|${NAME} ${KIND})`;
 const ANY = `(?:the )?(?:${KIND} ${NAME}|${NAME} ${KIND}|${NAME})`;
-const PAPERS = anyOf([...(vocabulary.sameThings[0] as readonly string[]), ...vocabulary.codeFiles]);
+const PAPERS = anyOf([...(vocabulary.sameThings[0] as readonly string[]), ...wishWords.codeFiles]);
 const FILES = `(?:in )?(?:which|what) (?:${PAPERS})`;
 const BEINGS = `(?:${anyOf(vocabulary.classifyingWords)})`;
-const DOES = anyOf(vocabulary.bodyVerbs);
+const DOES = anyOf(wishWords.bodyVerbs);
 const WHERE = `(?:where(?:['’]?s| ${BEINGS})|${FILES} ${BEINGS})`;
 const END = "(?: in [^ ?]+)?[?.! ]*";
 const FORMS: readonly (readonly [CodeAsked["question"], string])[] = [
-  ["place", `${WHERE} ${ANY} (?:${anyOf(vocabulary.definedWords)})${END}`],
+  ["place", `${WHERE} ${ANY} (?:${anyOf(wishWords.definedWords)})${END}`],
   ["place", `${WHERE} ${SPOKEN}${END}`],
-  ["place", `${FILES} (?:${anyOf(vocabulary.definingVerbs)}) ${ANY}${END}`],
+  ["place", `${FILES} (?:${anyOf(wishWords.definingVerbs)}) ${ANY}${END}`],
   ["place", `${FILES} (?:${anyOf(vocabulary.holdingVerbs)}) ${SPOKEN}${END}`],
-  ["uses", `${WHERE} ${ANY} (?:${anyOf(vocabulary.usedWords)})${END}`],
-  ["uses", `(?:which|what) (?:${KIND}|${PAPERS})s? (?:${anyOf(vocabulary.usingVerbs)}) ${ANY}${END}`],
+  ["uses", `${WHERE} ${ANY} (?:${anyOf(wishWords.usedWords)})${END}`],
+  ["uses", `(?:which|what) (?:${KIND}|${PAPERS})s? (?:${anyOf(wishWords.usingVerbs)}) ${ANY}${END}`],
   ["body", `what does ${SPOKEN} (?:${DOES})\\b.*`],
   ["body", `(?:show|print)(?: me)? ${SPOKEN}${END}`],
   ["body", `how does ${SPOKEN} work${END}`],
@@ -52,11 +53,11 @@ const BARE = new RegExp(`^what does ${NAME} (?:${DOES})\\b.*$`, "i");
 /** A name as only programs have them: "load_config", "emptyCart", "MAX". */
 const CODED = /^(?:[A-Za-z0-9]*_|[A-Za-z0-9]*[a-z0-9][A-Z]|[A-Z][A-Z0-9]+$)/;
 const NO_NAMES: ReadonlySet<string> = new Set(vocabulary.fileReferences);
-const LEADS = `^[ \\t]*(?:(?:${anyOf(vocabulary.definingLeads)}) )*`;
+const LEADS = `^[ \\t]*(?:(?:${anyOf(wishWords.definingLeads)}) )*`;
 /** A line that a search found: its file, its number and its text. */
 const PLACED = /^([^:]*[^: ]):([0-9]+)(?:-[0-9]+)?: ?(.*)$/;
 const CLOSING = /^(?:[)\]}]|end)/;
-const RETURNS = new RegExp(`\\b(?:${anyOf(vocabulary.endingWords)})\\b|=>`);
+const RETURNS = new RegExp(`\\b(?:${anyOf(wishWords.endingWords)})\\b|=>`);
 /** How a name is written: as it is said, else with other letters. */
 const SPELLINGS = ["", "i"] as const;
 
@@ -79,7 +80,7 @@ export function codeName(wish: string): string {
 
 /** Whether a line of a program defines the name. */
 function defines(name: string, line: string, flags: string): boolean {
-  const byWord = `${LEADS}(?:(?:${anyOf(vocabulary.definingWords)})\\*? +)+${name}\\b`;
+  const byWord = `${LEADS}(?:(?:${anyOf(wishWords.definingWords)})\\*? +)+${name}\\b`;
   const byValue = `${LEADS}${name}[ \\t]*(?::[^=]*)?=(?![=>])`;
   const byBody = `${LEADS}(?:[A-Za-z_][A-Za-z0-9_<>[\\]]* )*${name} ?\\([^;]*\\)[^;=]*\\{`;
   return [byWord, byValue, byBody].some((form) => new RegExp(form, flags).test(line));

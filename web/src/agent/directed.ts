@@ -91,11 +91,11 @@ const LIST = new RegExp(
   "i",
 );
 const FILED = new RegExp(
-  `${LEAD}(?:${anyOf(vocabulary.listingVerbs)})(?: down)? (?<entry>.+?)(?: down)? (?:${anyOf(vocabulary.entryLinks)}) ${FILE}${TAIL}`,
+  `${LEAD}(?:${anyOf(wishWords.listingVerbs)})(?: down)? (?<entry>.+?)(?: down)? (?:${anyOf(vocabulary.entryLinks)}) ${FILE}${TAIL}`,
   "i",
 );
 /** Words by which a file is a list. */
-const LISTED: ReadonlySet<string> = new Set([...vocabulary.listNouns, ...vocabulary.listedThings].map(rootOf));
+const LISTED: ReadonlySet<string> = new Set([...vocabulary.listNouns, ...wishWords.listedThings].map(rootOf));
 const BULLET = /^(?:[-*+] )?(?:\[[ xX]\] )?/;
 const EDITORS = new Set(["edit", "replace"]);
 const FEW = 3;

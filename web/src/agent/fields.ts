@@ -1,5 +1,6 @@
 import { linesOf } from "./passages.ts";
-import { anyOf, vocabulary } from "./vocabulary.ts";
+import { anyOf } from "./vocabulary.ts";
+import { wishWords } from "./wish-words.ts";
 
 /*
  * The named values of a text: "name: value", "NAME=value", the members of a JSON document, the constants of a program.
@@ -24,10 +25,10 @@ interface Group {
 const FIELD = /^([ \t]*)((?:[-*+] )?)([^\s:=#[][^:=#]{0,40}?)[ \t]*(?::[ \t]+(.*)|=[ \t]*(.*)|:)$/;
 const SECTION = /^[ \t]*(?:#+ +(.+)|\[([^[\]]+)\])$/;
 const TOKEN = /"(?<text>(?:[^"\\]|\\.)*)"|(?<mark>[{}[\],:])|(?<bare>[^\s"{}[\],:]+)/gs;
-const CODE = new RegExp(`\\.(?:${anyOf(vocabulary.codeEndings)})$`, "i");
+const CODE = new RegExp(`\\.(?:${anyOf(wishWords.codeEndings)})$`, "i");
 const LITERAL = "(\"[^\"]*\"|'[^']*'|-?[0-9][0-9_.]*|[Tt]rue|[Ff]alse)";
 const CONSTANT = new RegExp(
-  `^[ \\t]*(?:(?:${anyOf([...vocabulary.definingLeads, ...vocabulary.bindingWords])}) )*` +
+  `^[ \\t]*(?:(?:${anyOf([...wishWords.definingLeads, ...wishWords.bindingWords])}) )*` +
     `["']?([A-Za-z_][A-Za-z0-9_-]*)["']?(?:: ?[A-Za-z][^=]*?)?[ \\t]*[=:][ \\t]*${LITERAL}[ \\t]*[,;]?(?:[ \\t]+(?:#|//).*)?$`,
 );
 

@@ -1,5 +1,6 @@
 import { isOneQuestion, keptQuery, questionIn } from "./affairs.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
+import { wishWords } from "./wish-words.ts";
 import { type Word, wordsOf } from "./words.ts";
 
 /*
@@ -23,13 +24,15 @@ const CHARGED = new RegExp(
   `^who (?:${anyOf(vocabulary.chargeVerbs)}) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){1,2})[?!.]*$`,
   "i",
 );
+const AT = anyOf(vocabulary.leadingPrepositions);
+const BEINGS = anyOf(vocabulary.classifyingWords);
 /** What somebody keeps a list of: "who teaches maths?", "in which room is biology?", "how many pieces were ordered?". */
 const KEPT = [
-  `who (?:${anyOf(vocabulary.dutyVerbs)}) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){0,2})`,
-  `(?:(?:in|on|at) )?(?:which|what) (?:${anyOf(vocabulary.keptPlaces)}) (?:is|are|was|were) ` +
-    "([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+)??)(?: (?:in|on|at|kept|held))?",
-  `how many ([a-z][a-z-]+) (?:were|was|are|have been|has been|got) (?:${anyOf(vocabulary.dealtWith)})` +
-    "(?: (?:so far|altogether|in total))?",
+  `who (?:${anyOf(wishWords.dutyVerbs)}) ([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+){0,2})`,
+  `(?:(?:${AT}) )?(?:which|what) (?:${anyOf(wishWords.keptPlaces)}) (?:${BEINGS}) ` +
+    `([a-z][a-z0-9-]+(?: [A-Za-z0-9-]+)??)(?: (?:${AT}|${anyOf(vocabulary.standingWords)}))?`,
+  `how many ([a-z][a-z-]+) (?:${BEINGS}|(?:have|has) been) (?:${anyOf(wishWords.dealtWith)})` +
+    `(?: (?:${anyOf(vocabulary.placelessWords)}))?`,
 ].map((form) => new RegExp(`^${form}[?!.]*$`, "i"));
 /** Somebody by one name, as one calls those whom one knows: "how old is Mira?". */
 const AGED = /^how old (?:is|are) ([A-Z][a-z]{2,})[?!.]*$/;
