@@ -79,7 +79,7 @@ async def test_case_328_a_name_that_moves_to_this_machine_brings_nothing_to_it(n
     port = server.sockets[0].getsockname()[1]
     names["far.test"] = ["127.0.0.1"]
     async with server:
-        transport = http._OneServer(BearerToken(None), Watch(), has_headers=False)
+        transport = http.OneServer(BearerToken(None), Watch(), has_headers=False)
         answer = await transport.handle_async_request(request(f"http://far.test:{port}/mcp"))
         await transport.aclose()
     assert "its name leads to this machine" in (await answer.aread()).decode()

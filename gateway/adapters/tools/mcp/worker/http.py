@@ -55,16 +55,16 @@ def open_http(url: str, headers: Mapping[str, str], bearer: BearerToken, watch: 
         # Nothing of the environment: no proxy, no credentials of a netrc file.
         trust_env=False,
         follow_redirects=False,
-        # A compressed answer could unfold to any size, so none is asked for; see `_OneServer`.
+        # A compressed answer could unfold to any size, so none is asked for; see `OneServer`.
         headers={**headers, "Accept-Encoding": "identity", "User-Agent": "countersign"},
         # How long an answer may take is decided for each request.
         timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS, write=CONNECT_SECONDS),
-        transport=_OneServer(bearer, watch, has_headers=bool(headers)),
+        transport=OneServer(bearer, watch, has_headers=bool(headers)),
     )
     return WatchedTransport(streamable_http_client(url, http_client=client, max_sse_event_size=MAX_MESSAGE), watch)
 
 
-class _OneServer(httpx2.AsyncBaseTransport):
+class OneServer(httpx2.AsyncBaseTransport):
     """Sends requests over HTTP and never raises: what goes wrong is an answer of its own."""
 
     def __init__(self, bearer: BearerToken, watch: Watch, *, has_headers: bool) -> None:
