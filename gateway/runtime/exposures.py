@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from gateway.core.errors import LedgerUnavailable
 from gateway.core.labels import expose
 from gateway.core.ledger import AgentSessionLabelRaised, ConversationTainted, Entry
 from gateway.core.model import Session
@@ -94,16 +93,15 @@ class Exposures:
     async def downgrade(self, session: Session, label: Label) -> None:
         """An operator of this machine has the session treated as if it had seen what is labelled so."""
         live, owner = self._connections.live(session), session.principal.id
-        lapsed = await self._grants.lapse(owner, lambda grant: grant.session_id == session.id, "the session was downgraded")
-        try:
-            await self._ledger.append(AgentSessionLabelRaised(self._clock.now(), session.id, owner, int(label), None), *lapsed)
-        except LedgerUnavailable:
-            # Not restricted until the next restart, but not at all: whoever asked for it is told, and asks again.
+        # It forbids, so it holds before the disk has it, and where the disk does not take it. What an earlier try took back that
+        # could not be recorded is taken back again, for the record.
+        if live.recorded_label < live.label:
             await self._grants.reload(session.id)
-            raise
-        live.recorded_label = max(live.recorded_label, int(label))
-        if self._connections.raise_label(session.id, label, recorded=True):
+        if self._connections.raise_label(session.id, label, recorded=False):
             self._judge_again()
+        lapsed = await self._grants.lapse(owner, lambda grant: grant.session_id == session.id, "the session was downgraded")
+        await self._ledger.append(AgentSessionLabelRaised(self._clock.now(), session.id, owner, int(label), None), *lapsed)
+        live.recorded_label = max(live.recorded_label, int(label))
 
     def _judge_again(self) -> None:
         for react in self._rising:

@@ -160,13 +160,14 @@ async def _(office: Office) -> Attempt:
 @act("agent-session:label-raised", "console sessions/restrict")
 async def _(office: Office) -> Attempt:
     params = {"sessionId": await live_session(office), "label": "high"}
-    return Attempt(lambda: office.console.call("sessions/restrict", params), sessions(office))
+    # It holds before it is on record: where it cannot be recorded that is the safe side.
+    return Attempt(lambda: office.console.call("sessions/restrict", params), nothing, stays=True)
 
 
 @act("agent-session:label-raised", "countersign session downgrade")
 async def _(office: Office) -> Attempt:
     session = await live_session(office)
-    return Attempt(lambda: run(office, "session", "downgrade", session, "high"), sessions(office))
+    return Attempt(lambda: run(office, "session", "downgrade", session, "high"), nothing, stays=True)
 
 
 def _change(event: str, method: str, **more: str) -> None:
