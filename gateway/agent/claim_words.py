@@ -81,6 +81,9 @@ class LoopClaims:
 
 
 CLAIMS: Final = LoopClaims(**loop_fields("claims"))
+_WHOLE: Final = frozenset(CLAIMS.whole)
+_BARE: Final = 3
+"""Words of a clause that says no more than that something is done."""
 
 
 class Form(Enum):
@@ -132,3 +135,13 @@ FORMS: Final = _forms()
 def any_phrase(phrases: Sequence[str]) -> re.Pattern[str]:
     """One of these phrases, as whole words of a clause."""
     return re.compile(rf"(?<!\S)(?:{'|'.join(phrases)})(?!\S)") if phrases else re.compile(r"(?!)")
+
+
+def speaks_of_all(words: Sequence[str]) -> bool:
+    """Whether a clause speaks of everything: "both are deleted"."""
+    return not _WHOLE.isdisjoint(words)
+
+
+def ends_all(words: Sequence[str]) -> bool:
+    """Whether words for the end of work mean all that was asked for: "all is done", or a bare "Done"."""
+    return len(words) <= _BARE or speaks_of_all(words)

@@ -15,7 +15,7 @@ from gateway.agent.acts import ACTS, READING, AskedAct, asked_acts, bare_thing, 
 from gateway.agent.assertions import is_asserted, is_general, is_own
 from gateway.agent.browser import trim
 from gateway.agent.claim_clauses import ClaimClause, claim_clauses_of
-from gateway.agent.claim_words import CLAIMS, FORMS, Form, any_phrase
+from gateway.agent.claim_words import CLAIMS, FORMS, Form, any_phrase, ends_all, speaks_of_all
 from gateway.agent.german_claims import claims_in_german
 from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.names import parts_of
@@ -53,7 +53,6 @@ _PLACES: Final = any_phrase(CLAIMS.places)
 _TEXTS: Final = frozenset(CLAIMS.text_nouns)
 _COMPOSING: Final = frozenset(CLAIMS.composing)
 _PLAIN: Final = frozenset((*CLAIMS.plain, *CLAIMS.be, *CLAIMS.have, *CLAIMS.adverbs))
-_WHOLE: Final = frozenset(CLAIMS.whole)
 _OWN: Final = frozenset(CLAIMS.own)
 _HAVE: Final = frozenset((*CLAIMS.have, "'d"))
 _PASSIVE: Final = frozenset(CLAIMS.passives)
@@ -220,9 +219,10 @@ class ClaimJudge:
             for phrases in (_STATES, _NOUNS) if has_event else (_STATES,):
                 for match in phrases[act].finditer(text) if act in phrases else ():
                     found.setdefault(match.start(), set()).add(act)
-        if self.is_undone or (self._missing and not _WHOLE.isdisjoint(clauses[number].words)):
+        words = clauses[number].words
+        if self.is_undone or (self._missing and ends_all(words)):
             found |= {match.start(): {OTHER} for match in _COMPLETIONS.finditer(text)}
-        if self.is_undone and _OWN.isdisjoint(clauses[number].words):
+        if self.is_undone and _OWN.isdisjoint(words):
             found |= {match.start(): {OTHER} for match in _NOW.finditer(text)}
         if not self.is_undone and not self._has_changed:
             found = {match.start(): set(_STATE) for match in REPORTED_STATES.finditer(text)} | found
@@ -320,7 +320,7 @@ class ClaimJudge:
             return any(is_about(each.call, thing) for each in messages for thing in clause.things)
         calls = [each.call for each in messages if can_do(act, each, tools)]
         missing = {thing for asked in self._asked if asked.act == act for thing in missing_things(asked, calls)}
-        if not calls or not missing.isdisjoint(named) or (missing and not _WHOLE.isdisjoint(clause.words)):
+        if not calls or not missing.isdisjoint(named) or (missing and speaks_of_all(clause.words)):
             return False
         return not clause.things or any(map(self._is_known, clause.things))
 

@@ -26,6 +26,8 @@ export const claimWords = written;
 export const ACT_PHRASES: readonly (readonly [string, ActPhrases])[] = Object.entries(written.acts);
 export const SPELLED: ReadonlyMap<string, string> = new Map(Object.entries(written.spelled));
 
+const WHOLE: ReadonlySet<string> = new Set(written.whole);
+const BARE = 3;
 const FORMS: ReadonlyMap<string, readonly ActForm[]> = readForms();
 
 /** What a word may stand for. */
@@ -57,4 +59,14 @@ export function anyPhrase(phrases: readonly string[]): RegExp {
 /** Whether one of the phrases stands in a text. */
 export function holds(text: string, phrases: RegExp): boolean {
   return text.search(phrases) >= 0;
+}
+
+/** Whether a clause speaks of everything: "both are deleted". */
+export function speaksOfAll(words: readonly string[]): boolean {
+  return words.some((word) => WHOLE.has(word));
+}
+
+/** Whether words for the end of work mean all that was asked for: "all is done", or a bare "Done". */
+export function endsAll(words: readonly string[]): boolean {
+  return words.length <= BARE || speaksOfAll(words);
 }

@@ -11,7 +11,7 @@ import {
 } from "./acts.ts";
 import { isAsserted, isGeneral, isOwn } from "./assertions.ts";
 import { type ClaimClause, claimClausesOf } from "./claim-clauses.ts";
-import { ACT_PHRASES, anyPhrase, claimWords, type Form, formsOf, holds } from "./claim-words.ts";
+import { ACT_PHRASES, anyPhrase, claimWords, endsAll, type Form, formsOf, holds, speaksOfAll } from "./claim-words.ts";
 import { claimsInGerman } from "./german-claims.ts";
 import type { Message } from "./messages.ts";
 import { partsOf } from "./names.ts";
@@ -89,7 +89,6 @@ const PLACES = anyPhrase(claimWords.places);
 const TEXTS: WordSet = new Set(claimWords.textNouns);
 const COMPOSING: WordSet = new Set(claimWords.composing);
 const PLAIN: WordSet = new Set([...claimWords.plain, ...claimWords.be, ...claimWords.have, ...claimWords.adverbs]);
-const WHOLE: WordSet = new Set(claimWords.whole);
 const OWN: WordSet = new Set(claimWords.own);
 const BEFORE_PAST: WordSet = new Set([...claimWords.have, "'d", ...claimWords.passives]);
 const ADVERBS: WordSet = new Set(claimWords.adverbs);
@@ -249,7 +248,7 @@ export class ClaimJudge {
       note(act, STATES.get(act));
       if (hasEvent) note(act, NOUNS.get(act));
     }
-    if (this.isUndone || (this.#missing.size > 0 && words.some((word) => WHOLE.has(word)))) note(OTHER, COMPLETIONS);
+    if (this.isUndone || (this.#missing.size > 0 && endsAll(words))) note(OTHER, COMPLETIONS);
     if (this.isUndone && !words.some((word) => OWN.has(word))) note(OTHER, NOW);
     if (!this.isUndone && !this.#hasChanged)
       for (const { index } of text.matchAll(REPORTED_STATES)) if (!found.has(index)) found.set(index, new Set([STATE]));
@@ -363,7 +362,7 @@ export class ClaimJudge {
     const calls = messages.filter((each) => canDo(act, each, this.#record.tools)).map(({ call }) => call);
     const missing = new Set(this.#asked.flatMap((asked) => (asked.act === act ? missingThings(asked, calls) : [])));
     if (calls.length === 0 || named.some((thing) => missing.has(thing))) return false;
-    if (missing.size > 0 && words.some((word) => WHOLE.has(word))) return false;
+    if (missing.size > 0 && speaksOfAll(words)) return false;
     return things.size === 0 || [...things].some((thing) => this.#isKnown(thing));
   }
 
