@@ -208,11 +208,16 @@ def _entering(wish: str, tools: Sequence[Tool]) -> Directed | None:
     text = found[1][1:-1] if QUOTED.fullmatch(found[1]) else found[1]
     if listed is None:
         file = found[2].removeprefix("./")
-        is_list = not _LISTED.isdisjoint(map(root_of, _LETTERS.findall(file.lower())))
         call = ProposedCall(search[0], {search[1]: f"*{file.rpartition('/')[2]}*"})
-        return Directed(Entry(text, (), file), call) if is_list else None
+        return Directed(Entry(text, (), file), call) if _is_list(file) else None
     telling = _telling_words(found[2])
     return Directed(Entry(text, telling), ProposedCall(search[0], {search[1]: f"*{'*'.join(telling)}*"}))
+
+
+def _is_list(file: str) -> bool:
+    """Whether a file is a list by its name, or by a folder of lists. One of notes holds texts of any kind."""
+    folder, _, name = file.lower().rpartition("/")
+    return not _LISTED.isdisjoint(map(root_of, _LETTERS.findall(name))) or "list" in map(root_of, _LETTERS.findall(folder))
 
 
 def _entered(entry: Entry, calls: Sequence[ToolMessage], tools: Sequence[Tool], copy: Copy) -> ProposedCall | str | None:

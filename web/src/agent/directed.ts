@@ -210,12 +210,19 @@ function entering(wish: string, tools: Tools): Directed | null {
   if (isResult || namesThing || askedActs(wish).length > 1) return null;
   const file = written.replace(/^\.\//, "");
   const telling = file === "" ? tellingWords(list) : [file.slice(file.lastIndexOf("/") + 1)];
-  if (file !== "" && !(file.toLowerCase().match(/[a-z]+/g) ?? []).some((word) => LISTED.has(rootOf(word)))) return null;
+  if (file !== "" && !isList(file)) return null;
   const isQuoted = entry.replace(QUOTED, "") === "";
   return {
     subject: { kind: "entry", text: isQuoted ? entry.slice(1, -1) : entry, named: telling, file },
     first: { name: search.name, arguments: { [search.argument]: `*${telling.join("*")}*` } },
   };
+}
+
+/** Whether a file is a list by its name, or by a folder of lists. One of notes holds texts of any kind. */
+function isList(file: string): boolean {
+  const at = file.lastIndexOf("/") + 1;
+  const rootsOf = (text: string) => (text.toLowerCase().match(/[a-z]+/g) ?? []).map(rootOf);
+  return rootsOf(file.slice(at)).some((root) => LISTED.has(root)) || rootsOf(file.slice(0, at)).includes("list");
 }
 
 function entryStep(
