@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { lazy, useEffect, useRef, useState } from "react";
 import type { CallCard } from "../../agent/conversation.ts";
 import { t } from "../../language/t.ts";
 import type { Approval, ToolDescriptor } from "../../protocol/generated.ts";
@@ -8,12 +8,15 @@ import { callSentence } from "../../ui/call-sentence.ts";
 import { VisibleText } from "../../ui/VisibleText.tsx";
 import styles from "./ApprovalDock.module.css";
 import { Arguments } from "./Arguments.tsx";
+import { Later } from "./Later.tsx";
 import type { Workspace } from "./workspace.ts";
+import type { WorkspaceState } from "./workspace-state.ts";
 
 const CallForm = lazy(async () => ({ default: (await import("./CallForm.tsx")).CallForm }));
 
 interface DockProps {
   readonly workspace: Workspace;
+  readonly state: WorkspaceState;
   readonly cards: readonly CallCard[];
 }
 
@@ -21,7 +24,7 @@ interface DockProps {
  * The calls that wait for a person, between log and composer, where they cannot scroll away. Nothing can be approved from
  * here: model output controls much of this page, so a person decides on the console.
  */
-export function ApprovalDock({ workspace, cards }: DockProps) {
+export function ApprovalDock({ workspace, state, cards }: DockProps) {
   const [first, ...others] = cards;
   const dock = useRef<HTMLElement>(null);
   const asked = first?.call.id;
@@ -38,7 +41,7 @@ export function ApprovalDock({ workspace, cards }: DockProps) {
       data-pane="approvals"
       tabIndex={-1}
     >
-      <Waiting key={first.call.id} workspace={workspace} card={first} />
+      <Waiting key={first.call.id} workspace={workspace} state={state} card={first} />
       {others.length > 0 && (
         <p className={styles.more}>{t`${others.length} more {call waits|calls wait} after this one.`}</p>
       )}
@@ -53,7 +56,13 @@ function needOf(approval: Approval | undefined): string {
   return approval?.kind === "stepUp" ? t`Needs your passkey.` : t`Needs your consent.`;
 }
 
-function Waiting({ workspace, card }: { readonly workspace: Workspace; readonly card: CallCard }) {
+interface WaitingProps {
+  readonly workspace: Workspace;
+  readonly state: WorkspaceState;
+  readonly card: CallCard;
+}
+
+function Waiting({ workspace, state, card }: WaitingProps) {
   const { call, approval, approvalId } = card;
   const [looking, setLooking] = useState(false);
   const [edited, setEdited] = useState<ToolDescriptor | null>(null);
@@ -100,7 +109,7 @@ function Waiting({ workspace, card }: { readonly workspace: Workspace; readonly 
         </span>
       </div>
       {edited !== null && (
-        <Suspense>
+        <Later state={state}>
           <CallForm
             tool={edited}
             title={t`Edit the call of ${call.name}`}
@@ -112,7 +121,7 @@ function Waiting({ workspace, card }: { readonly workspace: Workspace; readonly 
               void workspace.callEdited(call.name, given);
             }}
           />
-        </Suspense>
+        </Later>
       )}
     </>
   );

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, lazy, Suspense, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, lazy, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { t } from "../../language/t.ts";
 import type { ModelInfo, ToolDescriptor } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -6,6 +6,7 @@ import { AttachButton, useDroppedFiles } from "./AttachButton.tsx";
 import { CompletionMenu, optionId } from "./CompletionMenu.tsx";
 import styles from "./Composer.module.css";
 import type { Suggestion } from "./completion.ts";
+import { Later } from "./Later.tsx";
 import { PendingFilesRow } from "./PendingFilesRow.tsx";
 import { isSendKey } from "./settings.ts";
 import { useCompletion } from "./use-completion.ts";
@@ -192,7 +193,7 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
         </div>
       </form>
       {filledIn !== null && (
-        <Suspense>
+        <Later state={state}>
           <CallForm
             tool={filledIn}
             title={t`Call ${filledIn.name}`}
@@ -206,7 +207,7 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
               void workspace.submit(`/call ${filledIn.name} ${JSON.stringify(given)}`);
             }}
           />
-        </Suspense>
+        </Later>
       )}
     </>
   );

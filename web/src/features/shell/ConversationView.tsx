@@ -119,7 +119,7 @@ export function ConversationView({ workspace, state, session }: ConversationView
             <GrantsDialog workspace={workspace} grants={state.grants} onClose={() => setGrantsOpen(false)} />
           </Later>
         )}
-        <ApprovalDock workspace={workspace} cards={waiting} />
+        <ApprovalDock workspace={workspace} state={state} cards={waiting} />
         {waiting.length > 0 && <OfferNotifications notifier={workspace.environment.notifier} />}
         {state.queue.length > 0 && (
           <Later state={state}>
