@@ -7,7 +7,7 @@ import { wishWords } from "./wish-words.ts";
  */
 
 /** A value by its name, where it stands, the names of what it belongs to, and the values beside it. */
-export interface Field {
+export interface NamedField {
   readonly name: string;
   readonly value: string;
   readonly line: number;
@@ -38,7 +38,7 @@ export function isCode(name: string): boolean {
 }
 
 /** The fields of a text. `name` is the file's. */
-export function fieldsIn(text: string, name: string): readonly Field[] {
+export function fieldsIn(text: string, name: string): readonly NamedField[] {
   if (/\.json$/i.test(name)) return ofJson(text);
   return isCode(name) ? ofCode(text) : ofLines(text);
 }
@@ -49,8 +49,8 @@ export function spelt(name: string): string {
 }
 
 /** Under headings, in sections, or below one another. */
-function ofLines(text: string): readonly Field[] {
-  const fields: Field[] = [];
+function ofLines(text: string): readonly NamedField[] {
+  const fields: NamedField[] = [];
   let [section, depth] = ["", -1];
   let above: { readonly indent: number; readonly name: string }[] = [];
   let record: string[] = [];
@@ -77,8 +77,8 @@ function ofLines(text: string): readonly Field[] {
 }
 
 /** The members of objects that are values, and the lists of values, each as one. What is no JSON has few. */
-function ofJson(text: string): readonly Field[] {
-  const fields: Field[] = [];
+function ofJson(text: string): readonly NamedField[] {
+  const fields: NamedField[] = [];
   const groups: Group[] = [];
   let [key, line, before] = ["", 1, 0];
   const tokens = [...text.matchAll(TOKEN)];
@@ -101,7 +101,7 @@ function ofJson(text: string): readonly Field[] {
 
 /** A value of the group that is open, as a field of its own, or with the others of its list. */
 function keep(
-  fields: Field[],
+  fields: NamedField[],
   groups: readonly Group[],
   group: Group,
   { key, value, line }: { readonly key: string; readonly value: string; readonly line: number },
@@ -115,7 +115,7 @@ function keep(
 }
 
 /** Names that are given a number or a text in a line of their own. */
-function ofCode(text: string): readonly Field[] {
+function ofCode(text: string): readonly NamedField[] {
   return linesOf(text).flatMap((line, at) => {
     const [, name, value = ""] = CONSTANT.exec(line) ?? [];
     return name === undefined ? [] : [{ name, value, line: at + 1, within: [], beside: [] }];
@@ -123,6 +123,6 @@ function ofCode(text: string): readonly Field[] {
 }
 
 /** The fields, of which one that stands alone has nothing beside it. */
-function toldApart(fields: readonly Field[]): readonly Field[] {
+function toldApart(fields: readonly NamedField[]): readonly NamedField[] {
   return fields.map((each) => (each.beside.length > 1 ? each : { ...each, beside: [] }));
 }

@@ -2,7 +2,7 @@ import { questionIn } from "./affairs.ts";
 import { entriesOf, telling } from "./entries.ts";
 import { cited, excerptOf } from "./excerpts.ts";
 import { exclusionIn } from "./exclusions.ts";
-import { type Field, fieldsIn, spelt } from "./fields.ts";
+import { fieldsIn, type NamedField, spelt } from "./fields.ts";
 import { asksForFigure, type ResultSource } from "./figures.ts";
 import { linesOf } from "./passages.ts";
 import { isOtherLabel } from "./pertinent.ts";
@@ -119,7 +119,7 @@ function fieldAsked(words: Terms, asked: Terms, { name, text }: ResultSource): s
 }
 
 /** What a text says beside its sentences: those of a mail tell of other days than its date. */
-function knownOf(text: string, fields: readonly Field[]): string {
+function knownOf(text: string, fields: readonly NamedField[]): string {
   const told = new Set(fields.map(({ line }) => line));
   return linesOf(text)
     .filter((line, at) => told.has(at + 1) || wordsOf(line).length < SENTENCE)

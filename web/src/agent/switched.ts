@@ -2,7 +2,7 @@ import { questionIn } from "./affairs.ts";
 import { copy } from "./copy.ts";
 import { telling } from "./entries.ts";
 import { cited } from "./excerpts.ts";
-import { type Field, fieldsIn, spelt } from "./fields.ts";
+import { fieldsIn, type NamedField, spelt } from "./fields.ts";
 import type { ResultSource } from "./figures.ts";
 import { standsIn, termsIn } from "./ranking.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
@@ -43,7 +43,7 @@ export function answerSwitch(wish: string, { name, text, whole, hasLines }: Resu
 }
 
 /** A value without quotes around it, or a comma behind it. */
-function bareOf({ value }: Field): string {
+function bareOf({ value }: NamedField): string {
   return value
     .trim()
     .replace(/[,;]+$/, "")
@@ -52,32 +52,32 @@ function bareOf({ value }: Field): string {
 }
 
 /** Whether a setting is on; null of one that is neither on nor off. */
-function isOn(field: Field): boolean | null {
+function isOn(field: NamedField): boolean | null {
   const value = bareOf(field).toLowerCase();
   if (ON.has(value)) return true;
   return OFF.has(value) ? false : null;
 }
 
 /** Whether a setting is called so, what it belongs to counted in. */
-function isNamed(field: Field, terms: readonly string[], file: string): boolean {
+function isNamed(field: NamedField, terms: readonly string[], file: string): boolean {
   const own = new Set(termsIn(spelt(field.name)));
   const around = new Set([...own, ...aroundOf(field, file)]);
   return terms.some((term) => standsIn(term, own)) && terms.every((term) => standsIn(term, around));
 }
 
 /** How much a setting belongs to that is not spoken of. */
-function strangeOf({ within }: Field, terms: readonly string[]): number {
+function strangeOf({ within }: NamedField, terms: readonly string[]): number {
   const groups = within.map((each) => new Set(termsIn(spelt(each))));
   return groups.filter((held) => !terms.some((term) => standsIn(term, held))).length;
 }
 
 /** Whether what is called so has the setting. */
-function belongs(field: Field, terms: readonly string[], file: string): boolean {
+function belongs(field: NamedField, terms: readonly string[], file: string): boolean {
   const around = new Set(aroundOf(field, file));
   return terms.every((term) => standsIn(term, around));
 }
 
 /** The terms of what a setting belongs to. */
-function aroundOf({ within }: Field, file: string): string[] {
+function aroundOf({ within }: NamedField, file: string): string[] {
   return termsIn([...within.map(spelt), file].join(" "));
 }
