@@ -29,7 +29,7 @@ _REPORTS = re.compile(r'^countersign_http_requests_total\{[^}]*tag="report:taken
 _EXPECTED = re.compile(
     r"^error: (WebSocket connection to .*/ws' failed: HTTP Authentication failed"
     r"|Failed to load resource: .* 401 .* /ws$"
-    r"|Failed to load resource: .* 503 .* (/readyz|/v1/chat/completions)$)"
+    r"|Failed to load resource: .* 50[23] .* (/readyz|/v1/chat/completions)$)"
 )
 
 # The same in Firefox, as an error of the page's; and what it says of a part that is on its way when the page is left.

@@ -226,11 +226,14 @@ async def test_a_week_is_answered_in_six_presses_with_a_file_that_both_programs_
     code, said = await person.gateway.run("audit", "verify", str(tmp_path / "receipt.json"))
     assert code == 0, said
     (tmp_path / "verify.html").write_bytes((built_web() / "verifier" / "index.html").read_bytes())
-    stranger = await page.context.new_page()
+    # Somebody else has neither the operator's cookies nor this network.
+    assert page.context.browser is not None
+    elsewhere = await page.context.browser.new_context(offline=True)
+    stranger = await elsewhere.new_page()
     await stranger.goto((tmp_path / "verify.html").as_uri())
     await stranger.get_by_label("Choose a receipt").set_input_files(tmp_path / "receipt.json")
     await expect(stranger.get_by_role("heading", level=2, name="The receipt holds")).to_be_visible()
-    await stranger.close()
+    await elsewhere.close()
     await page.close()
 
 
