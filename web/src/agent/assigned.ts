@@ -166,7 +166,7 @@ function matchesIn({ key: wanted, switches }: Assignment, text: string): Setting
 
 /** A member of a JSON document as a line that sets something. */
 function memberOf({ 0: line, groups }: RegExpExecArray): SettingLine {
-  const { before = "", key = "", joint = "", value = "" } = groups ?? {};
+  const { before = "", key = "", joint = "", value = "" } = groups as Readonly<Record<string, string>>;
   return { line, key, section: "", head: `${before}${key}${joint}`, value, after: "" };
 }
 
