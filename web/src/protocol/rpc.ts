@@ -5,6 +5,7 @@ export interface Socket {
   onopen: (() => void) | null;
   onmessage: ((event: { data: unknown }) => void) | null;
   onclose: ((event: { code: number; reason: string }) => void) | null;
+  readonly readyState: number;
   send(text: string): void;
   close(code?: number, reason?: string): void;
 }
@@ -58,6 +59,9 @@ export class ConnectionLost extends Error {
 export class SessionOver extends Error {
   override readonly name = "SessionOver";
 }
+
+/** `WebSocket.OPEN`. What is sent on a socket that is about to close goes nowhere. */
+const OPEN = 1;
 
 const FIRST_RETRY_MS = 250;
 /** Well inside the gateway's 30 s of grace for a lost connection. */
@@ -137,7 +141,7 @@ export class RpcConnection<M extends MethodMap, N extends NotificationMap> {
     signal?: AbortSignal,
   ): Promise<M[K]["result"]> {
     signal?.throwIfAborted();
-    if (this.#state.phase !== "open") await this.#untilOpen(signal);
+    if (this.#state.phase !== "open" || this.#socket?.readyState !== OPEN) await this.#untilOpen(signal);
     return this.callNow(method, params, signal);
   }
 
@@ -149,7 +153,7 @@ export class RpcConnection<M extends MethodMap, N extends NotificationMap> {
   ): Promise<M[K]["result"]> =>
     new Promise((resolve, reject) => {
       const socket = this.#socket;
-      if (socket === null) {
+      if (socket?.readyState !== OPEN) {
         reject(this.#state.phase === "ended" ? new SessionOver(this.#state.reason) : new ConnectionLost());
         return;
       }

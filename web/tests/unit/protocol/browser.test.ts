@@ -8,6 +8,7 @@ function refusing(fetch: () => Promise<{ status: number }>) {
     onopen: null,
     onmessage: null,
     onclose: null,
+    readyState: 1,
     send: () => undefined,
     close: () => undefined,
   };

@@ -21,6 +21,8 @@ class ScriptedSocket implements Socket {
   onclose: ((event: { code: number; reason: string }) => void) | null = null;
   readonly sent: { id: number; method: string; params: unknown }[] = [];
   closedWith: number | undefined;
+  /** As of a WebSocket: 1 is open, 2 is closing. */
+  readyState = 1;
 
   send(text: string): void {
     this.sent.push(JSON.parse(text));
@@ -89,6 +91,22 @@ test("a request made before there is a connection waits for it", async () => {
   socket(0).onopen?.();
   await flush();
   socket(0).answer(3);
+  expect(await sum).toBe(3);
+});
+
+test("a request made while the socket is about to close waits for the next one", async () => {
+  const { connection, socket } = stage();
+  socket(0).onopen?.();
+  await flush();
+  socket(0).readyState = 2;
+  const sum = connection.call("add", { a: 1, b: 2 });
+  await expect(connection.callNow("add", { a: 1, b: 2 })).rejects.toBeInstanceOf(ConnectionLost);
+  expect(socket(0).sent).toHaveLength(0);
+  socket(0).drop();
+  await flush();
+  socket(1).onopen?.();
+  await flush();
+  socket(1).answer(3);
   expect(await sum).toBe(3);
 });
 
