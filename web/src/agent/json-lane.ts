@@ -348,7 +348,7 @@ async function stepAfter(
   const own = ownValue(carrying, answering);
   if (own === null && mustBeWorkedOut(carrying))
     return showClosest(copy.notComputed, questionOf(carrying), sourceOf(answering));
-  const value = own || (await valueFrom(input, carrying, answering));
+  const value = own === null || own === "" ? await valueFrom(input, carrying, answering) : own;
   if (value !== "") return keptCall(carrying, value, wish, calls, able);
   const [source, asked] = [sourceOf(answering), questionOf(carrying)];
   const held = new Set(termsIn(source.text));
