@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.harness import preloaded
 
-PATIENCE = 30.0
+PATIENCE = 90.0
 """Seconds that the gateway may take to start on a busy machine; a bound, not a measurement."""
 
 _LINK = re.compile(r"http\S+/enrol#t=(\S+)")
