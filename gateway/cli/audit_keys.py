@@ -9,6 +9,7 @@ import click
 
 from gateway.adapters.storage.holding import hold_state
 from gateway.adapters.storage.inspection import open_stored_log
+from gateway.adapters.storage.rotation import CutOff
 from gateway.adapters.storage.rotation import rotate_key as hand_over
 from gateway.cli.confirming import confirm
 from gateway.core.errors import LedgerLocked, Misconfigured
@@ -55,6 +56,13 @@ def rotate_key(state: Path | None, *, yes: bool) -> None:
         raise Misconfigured(
             "a gateway runs on this state folder; stop it first, for it goes on signing with the old key"
         ) from None
+    match done.earlier:
+        case CutOff.FINISHED:
+            click.echo("An earlier change of the key was cut off after its record. It is finished now, and no other was made.")
+        case CutOff.TAKEN_BACK:
+            click.echo("An earlier change of the key was cut off before its record. It was taken back.")
+        case None:
+            pass
     click.echo(f"The log has a new key, on record as number {done.index}. Whoever keeps the old one should keep the new one:")
     click.echo(f"  old  {done.before.line()}\n  new  {done.after.line()}")
     click.echo("Make a new backup: those from before hold the old key.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,57 @@ async def test_a_change_of_key_that_was_cut_off_is_finished_or_never_was(state: 
     assert not (state / NEXT).exists()
     assert load_or_make_key(state, "", fresh=False).line() == new.line()
     assert sound(state).size == 36
+
+
+async def test_a_change_of_key_that_fails_before_its_record_leaves_nothing_and_can_be_done_later(state: Path) -> None:
+    before = (state / SECRET).read_bytes()
+    refuse_records(state, "CREATE TRIGGER full BEFORE INSERT ON leaves BEGIN SELECT abs(-9223372036854775808); END")
+    error = failing("audit", "rotate-key", "--state", state, "--yes")
+    assert error.message.endswith("; the key was not changed")
+    assert (state / SECRET).read_bytes() == before
+    assert not (state / NEXT).exists()
+    refuse_records(state, "DROP TRIGGER full")
+    assert "cut off" not in told("audit", "rotate-key", "--state", state, "--yes")
+    await start(state)
+    assert sound(state).size == 36
+
+
+async def test_a_change_of_key_that_fails_after_its_record_says_that_the_new_key_signs(state: Path) -> None:
+    before = (state / SECRET).read_bytes()
+    (state / f"{MARK}.part").mkdir()
+    error = failing("audit", "rotate-key", "--state", state, "--yes")
+    assert error.message.endswith("; the new key is on record and signs from now on")
+    assert (state / SECRET).read_bytes() != before
+    assert not (state / NEXT).exists()
+    (state / f"{MARK}.part").rmdir()
+    await start(state)
+    assert sound(state).size == 36
+
+
+@pytest.mark.parametrize("stage", ["before the record", "after it"])
+async def test_a_change_of_key_that_was_killed_can_be_given_again_and_says_what_it_found(state: Path, stage: str) -> None:
+    before = (state / SECRET).read_bytes()
+    if stage == "before the record":
+        write_once(state / NEXT, SigningKey(ORIGIN, b"n" * 32).line(), 0o600)
+        output = told("audit", "rotate-key", "--state", state, "--yes")
+        assert "cut off before its record. It was taken back." in output
+    else:
+        new = rotate(state).verification_key.line()
+        (state / SECRET).rename(state / NEXT)
+        write_once(state / SECRET, before.decode().strip(), 0o600)
+        output = told("audit", "rotate-key", "--state", state, "--yes")
+        assert "cut off after its record. It is finished now, and no other was made." in output
+        assert f"new  {new}" in output
+    assert "on record as number 34" in output
+    assert not (state / NEXT).exists()
+    await start(state)
+    assert sound(state).size == 36
+
+
+def refuse_records(state: Path, statement: str) -> None:
+    with sqlite3.connect(state / "ledger.db") as database:
+        database.execute(statement)
+    database.close()
 
 
 async def test_an_older_backup_goes_on_with_the_new_key_and_says_that_it_was_handed_over(state: Path, tmp_path: Path) -> None:
