@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from gateway.adapters.tools import tool
+from gateway.adapters.tools.mcp import launching
+from tests.harness import rebound_worker
 
 PUBLIC = "93.184.215.14"
 _system = socket.getaddrinfo
@@ -44,6 +46,11 @@ def _watch(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 socket.getaddrinfo = _look_up
+# Workers look names up by themselves, and their interpreter is isolated from this one.
+launching._BOOT = (  # pyright: ignore[reportPrivateUsage] # no setting leads there
+    f"import runpy; runpy.run_path({rebound_worker.__file__!r})['divert']"
+    f"({str(Path(os.environ['EFFECTS']).parent)!r}); {launching._BOOT}"  # pyright: ignore[reportPrivateUsage] # as above
+)
 sys.addaudithook(_watch)
 
 

@@ -17,6 +17,9 @@ import pytest
 import pytest_asyncio
 
 from gateway.adapters.push.vapid import make_key_file
+from gateway.core.canonical import Json
+from tests.adapters.tools.mcp.test_http import answering, result, send_json
+from tests.adapters.tools.sites import ServerRequest, Site
 from tests.harness.process import GatewayProcess
 from tests.harness.push_service import PushService
 from tests.harness.socket import refused
@@ -130,3 +133,34 @@ async def test_case_328_an_api_that_moves_to_this_machine_is_not_asked(scene: Sc
         assert looked_up(scene, name)[0] == PUBLIC
         assert trap.came == 0
     await scene.console.call("sources/remove", {"name": "api"})
+
+
+async def _act(request: ServerRequest, body: dict[str, Json]) -> None:
+    await send_json(request, result(body, {"content": [{"type": "text", "text": "acted"}]}))
+
+
+async def test_case_334_a_tool_server_that_moves_into_the_local_network_is_not_asked(scene: Scene) -> None:
+    site = Site(answering(_act), None)
+    await site.start("127.0.0.1", 0)
+    settings = {"url": f"http://tools.rebound.test:{site.port}/mcp"}
+    await scene.console.call("sources/add", {"name": "far", "kind": "mcp", "settings": settings})
+    found = await scene.console.call("sources/test", {"name": "far"}, patience=PATIENCE)
+    assert found["state"] == "ready", found
+    (tool,) = (await scene.console.call("sources/list-tools", {"name": "far"}))["tools"]
+    decision = {"tool": tool["tool"], "pin": tool["pin"], "category": "network"}
+    await scene.console.call("sources/decide", {"name": "far", "decisions": [decision]})
+    turn = await scene.begin()
+    acted = await finish(await turn.start(tool["name"], {}, "far-1"))
+    assert (acted["outcome"], acted["content"]) == ("ok", "acted"), acted
+
+    (scene.gateway.home / "leads-to").write_text("10.9.8.7")
+    for number in (2, 3):
+        moved = await finish(await turn.start(tool["name"], {}, f"far-{number}"))
+        assert moved["outcome"] == "executionError", moved
+        assert "its name leads to 10.9.8.7, which is not public" in moved["content"], moved
+    found = await scene.console.call("sources/test", {"name": "far"}, patience=PATIENCE)
+    assert found["state"] == "away", found
+    assert "set `allow_private`" in str(found), found
+    assert {host for host, _ in noted(scene, "worker-connected")} == {PUBLIC}
+    await scene.console.call("sources/remove", {"name": "far"})
+    await site.stop()

@@ -199,7 +199,7 @@ class McpDriver:
             bearer = await self._access.take()
             secrets += [] if bearer is None else [bearer]
             told = {"url": settings.url, "headers": headers, "bearer": bearer, "secrets": secrets}
-            order = {**common, "kind": "http", **told}
+            order = {**common, "kind": "http", "private": settings.allow_private, **told}
             await self._start(order, None)
             return
         environment = {name: self._fill(value, secrets) for name, value in settings.env.items()}

@@ -44,7 +44,7 @@ class ElicitationRule(StrEnum):
 
 class McpServerSettings(BaseModel):
     """One server: a program (`command`, `args`, `env`, `folders`, `writable`, `network`), or an address (`url`, `headers`,
-    `oauth`).
+    `allow_private`, `oauth`).
 
     `env` and `headers` may hold `${secret:NAME}`. `folders` it may read, `writable` also change; both are absolute paths.
     `timeout` is in seconds, for one call; `start_timeout` for the server's first answers: less than the minute that a source
@@ -63,6 +63,9 @@ class McpServerSettings(BaseModel):
     network: bool = False
     url: str = ""
     headers: dict[str, str] = Field(default_factory=dict, repr=False)
+    allow_private: bool = False
+    """Whether the host of `url`, where that is a name, may have an address that is not public. An address, or `localhost`, needs
+    no such word: no name server decides what it means."""
     oauth: SignInSettings | None = None
     """About the sign-in that a server wants; most need nothing said."""
     timeout: float = Field(default=30.0, gt=0, le=MAX_SECONDS)
@@ -167,7 +170,7 @@ class McpServerSettings(BaseModel):
             raise ValueError("it should have either a `command` or a `url`")
         if self.is_program and not self.command[0].strip():
             raise ValueError("the `command` is empty")
-        strange = ("headers", "oauth") if self.is_program else ("args", "env", "folders", "writable", "network")
+        strange = ("headers", "allow_private", "oauth") if self.is_program else ("args", "env", "folders", "writable", "network")
         if given := next((name for name in strange if getattr(self, name)), None):
             kind = "a program" if self.is_program else "a server with a `url`"
             raise ValueError(f"`{given}` means nothing to {kind}")

@@ -40,6 +40,7 @@ def test_the_configuration_of_other_clients_can_be_taken_as_it_is() -> None:
         ({"command": " "}, "the `command` is empty"),
         ({"command": "a", "headers": {"X": "y"}}, "`headers` means nothing to a program"),
         ({"url": "http://h/", "network": True}, "`network` means nothing to a server with a `url`"),
+        ({"command": "a", "allow_private": True}, "`allow_private` means nothing to a program"),
         ({"url": "http://h/", "env": {"A": "b"}}, "`env` means nothing to a server with a `url`"),
         ({"command": "a", "elicitation": "always"}, "`elicitation`: Input should be 'refuse' or 'ask'"),
         ({"url": "http://h/", "elicitation": True}, "`elicitation`: Input should be 'refuse' or 'ask'"),

@@ -79,6 +79,9 @@ describe("a draft", () => {
     expect(draft({ form: "address", url: "https://a.example/mcp", headers: "X-Key: one:two" })).toMatchObject({
       settings: { url: "https://a.example/mcp", headers: { "X-Key": "one:two" } },
     });
+    expect(draft({ form: "address", url: "https://a.example/mcp", allowPrivate: true })).toMatchObject({
+      settings: { url: "https://a.example/mcp", allow_private: true },
+    });
     expect(
       draft({ form: "api", baseUrl: "https://a.example", documentPlace: "/api.json", label: "label:high" }),
     ).toEqual({
@@ -150,6 +153,9 @@ describe("what a source may touch", () => {
     ]);
     expect(touches("mcp", { url: "https://a.example", elicitation: "ask" })).toContain(
       "Questions: It may ask you for details during a call.",
+    );
+    expect(touches("mcp", { url: "https://a.example", allow_private: true })).toContain(
+      "Private addresses: Its host may be a machine of a private network.",
     );
     expect(touches("http", { base_url: "https://a.example", allow_private: true, document: "{}" })).toContain(
       "Private addresses: Its host may be a machine of a private network.",

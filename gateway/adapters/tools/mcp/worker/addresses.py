@@ -1,7 +1,8 @@
-"""Where a server is connected to: at addresses of its name that were looked at, and never on this machine by a name.
+"""Where a server is connected to: at addresses of its name that were looked at, and by a name only where it was meant to be.
 
-Whoever answers for a name may answer otherwise each time. A server that the operator means on the network must not become one of
-this machine, which trusts whoever comes from here, or the place where a cloud tells its machines their credentials.
+Whoever answers for a name may answer otherwise each time. A server that the operator means on the Internet must not become one of
+the local network, and never one of this machine, which trusts whoever comes from here, or the place where a cloud tells its
+machines their credentials.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ MOST_ADDRESSES: Final = 3
 """Addresses of one name that are tried."""
 
 
-class OwnAddress(Exception):
-    """A name leads to this machine."""
+class AddressRefused(Exception):
+    """A name leads to where the server is not meant to be."""
 
 
-async def pin(request: httpx2.Request) -> Sequence[httpx2.Request]:
-    """The request to each address of its host, from one lookup. Certificates are still checked against the name.
+async def pin(request: httpx2.Request, *, private: bool) -> Sequence[httpx2.Request]:
+    """The request to each address of its host, from one lookup. Certificates are still checked against the name. `private` says
+    whether the host may have an address that is not public.
 
-    Raises OwnAddress, and ConnectError for a name that has no address.
+    Raises AddressRefused, and ConnectError for a name that has no address.
     """
     host = request.url.host
     if _is_meant_here(host):
@@ -38,8 +40,14 @@ async def pin(request: httpx2.Request) -> Sequence[httpx2.Request]:
     found = list(dict.fromkeys(str(row[4][0]) for row in rows))
     if not found:
         raise httpx2.ConnectError("the name has no address")
-    if any(_is_own(ip_address(each.partition("%")[0])) for each in found):
-        raise OwnAddress("its name leads to this machine; if that is meant, write the address itself into `url`")
+    for address in (ip_address(each.partition("%")[0]) for each in found):
+        if _is_own(address):
+            raise AddressRefused("its name leads to this machine; if that is meant, write the address itself into `url`")
+        if not private and not _is_public(address):
+            raise AddressRefused(
+                f"its name leads to {address}, which is not public; if that is meant, set `allow_private`, or write the address"
+                " itself into `url`"
+            )
     return [_to(request, host, each) for each in found[:MOST_ADDRESSES]]
 
 
@@ -56,6 +64,13 @@ def _is_own(address: IPv4Address | IPv6Address) -> bool:
     inner = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     judged = inner or address
     return judged.is_loopback or judged.is_link_local or judged.is_unspecified
+
+
+def _is_public(address: IPv4Address | IPv6Address) -> bool:
+    # The table takes a while to load, and a server that is a program needs none.
+    from gateway.adapters.tools.builtin.addresses import PUBLIC
+
+    return not PUBLIC.classify(address).blocked
 
 
 def _to(request: httpx2.Request, host: str, address: str) -> httpx2.Request:

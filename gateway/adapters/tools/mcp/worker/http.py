@@ -15,7 +15,7 @@ from typing import Final
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
-from gateway.adapters.tools.mcp.worker.addresses import OwnAddress, pin
+from gateway.adapters.tools.mcp.worker.addresses import AddressRefused, pin
 from gateway.adapters.tools.mcp.worker.inert import inert_line
 from gateway.adapters.tools.mcp.worker.raw_lists import leave_out_unreadable
 from gateway.adapters.tools.mcp.worker.watching import MAX_MESSAGE, Watch, WatchedTransport
@@ -49,8 +49,9 @@ class BearerToken:
             request.headers["Authorization"] = f"Bearer {self.token}"
 
 
-def open_http(url: str, headers: Mapping[str, str], bearer: BearerToken, watch: Watch) -> WatchedTransport:
-    """The transport for one address. `headers` and `bearer` go with every request."""
+def open_http(url: str, headers: Mapping[str, str], bearer: BearerToken, watch: Watch, *, private: bool) -> WatchedTransport:
+    """The transport for one address. `headers` and `bearer` go with every request. `private`: its host may be in a private
+    network."""
     client = httpx2.AsyncClient(
         # Nothing of the environment: no proxy, no credentials of a netrc file.
         trust_env=False,
@@ -59,7 +60,7 @@ def open_http(url: str, headers: Mapping[str, str], bearer: BearerToken, watch: 
         headers={**headers, "Accept-Encoding": "identity", "User-Agent": "countersign"},
         # How long an answer may take is decided for each request.
         timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS, write=CONNECT_SECONDS),
-        transport=OneServer(bearer, watch, has_headers=bool(headers)),
+        transport=OneServer(bearer, watch, has_headers=bool(headers), private=private),
     )
     return WatchedTransport(streamable_http_client(url, http_client=client, max_sse_event_size=MAX_MESSAGE), watch)
 
@@ -67,10 +68,11 @@ def open_http(url: str, headers: Mapping[str, str], bearer: BearerToken, watch: 
 class OneServer(httpx2.AsyncBaseTransport):
     """Sends requests over HTTP and never raises: what goes wrong is an answer of its own."""
 
-    def __init__(self, bearer: BearerToken, watch: Watch, *, has_headers: bool) -> None:
+    def __init__(self, bearer: BearerToken, watch: Watch, *, has_headers: bool, private: bool) -> None:
         self._bearer = bearer
         self._watch = watch
         self._has_headers = has_headers
+        self._private = private
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False, retries=0)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -78,7 +80,7 @@ class OneServer(httpx2.AsyncBaseTransport):
         self._bearer.add_to(request)
         try:
             response = await self._send(request)
-        except OwnAddress as error:
+        except AddressRefused as error:
             return self._answer(request, NOT_SENT, str(error))
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             return self._answer(request, NOT_SENT, f"the server cannot be reached ({_reason(error)})")
@@ -105,7 +107,7 @@ class OneServer(httpx2.AsyncBaseTransport):
 
     async def _send(self, request: httpx2.Request) -> httpx2.Response:
         """To an address that was looked at, one after the other until one can be connected to."""
-        pinned = await pin(request)
+        pinned = await pin(request, private=self._private)
         for each in pinned[:-1]:
             with contextlib.suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
                 return await self._inner.handle_async_request(each)

@@ -70,7 +70,7 @@ async def _serve(descriptor: int) -> None:
         log = ErrorLog(settings["stderr"], settings["log"], gateway.masker)
         log.start()
     else:
-        transport = open_http(settings["url"], settings["headers"], bearer, watch)
+        transport = open_http(settings["url"], settings["headers"], bearer, watch, private=settings["private"])
     work = asyncio.create_task(_drive(transport, gateway, watch, bearer, settings))
     broken = asyncio.create_task(watch.broken.wait())
     await asyncio.wait((work, broken), return_when=asyncio.FIRST_COMPLETED)

@@ -25,6 +25,13 @@ export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) 
   const headers = (
     <TextAreaField label={t`Headers`} hint={t`One on each line: Name: value. ${SECRET_HINT}`} {...wire("headers")} />
   );
+  const inside = (
+    <CheckField
+      label={t`Its host may be on a private network`}
+      checked={draft.allowPrivate}
+      onChange={(event) => onChange({ allowPrivate: event.currentTarget.checked })}
+    />
+  );
   const asks = (
     <CheckField
       label={t`It may ask me something during a call`}
@@ -73,6 +80,7 @@ export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) 
             {...wire("url")}
           />
           {headers}
+          {inside}
           {asks}
         </>
       );
@@ -109,11 +117,7 @@ export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) 
             />
           )}
           {headers}
-          <CheckField
-            label={t`Its host may be on a private network`}
-            checked={draft.allowPrivate}
-            onChange={(event) => onChange({ allowPrivate: event.currentTarget.checked })}
-          />
+          {inside}
         </>
       );
     case "database":

@@ -98,6 +98,7 @@ export function readDraft(draft: Draft): NewSource | DraftFault {
       return made("mcp", {
         url: draft.url.trim(),
         ...filled("headers", pairsOf(draft.headers, ":")),
+        ...(draft.allowPrivate && { allow_private: true }),
         ...(draft.asks && { elicitation: "ask" }),
       });
     case "api":

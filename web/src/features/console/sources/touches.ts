@@ -87,6 +87,7 @@ function describeProgram(settings: Settings): readonly Touch[] {
 function describeAddress(settings: Settings): readonly Touch[] {
   return [
     { name: t`Address`, says: t`Calls and their arguments are sent to:`, values: texts(settings.url) },
+    ...said(t`Private addresses`, settings.allow_private === true, t`Its host may be a machine of a private network.`),
     ...listed(t`Headers`, t`Each request carries these headers:`, Object.keys(members(settings.headers))),
   ];
 }
