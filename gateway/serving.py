@@ -9,6 +9,7 @@ import logging
 import signal
 import sys
 from collections.abc import AsyncGenerator
+from typing import Final
 
 import click
 import uvloop
@@ -39,11 +40,14 @@ from gateway.server.running import AsgiApp, Server, serving_beside
 from gateway.settings import Settings
 from gateway.web_server import server_parts
 
+MEANINGLESS: Final = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
+"""Other servers open their logs again, or tell how they are. A log here is what is written to the standard error."""
+
 _log = logging.getLogger(__name__)
 
 
 def run(settings: Settings, *, metrics: Metrics | None = None) -> None:
-    """Serve until SIGINT or SIGTERM, then drain. Raises GatewayError for whatever keeps it from starting."""
+    """Serve until a signal to stop, then drain. Raises GatewayError for whatever keeps it from starting."""
     logging.basicConfig(level=settings.log_level.upper(), format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     # At INFO these libraries log what only their authors want to know.
     for library in ("uvicorn", "uvicorn.error", "alembic"):
@@ -57,6 +61,7 @@ def run(settings: Settings, *, metrics: Metrics | None = None) -> None:
 
 
 async def _serve(settings: Settings, metrics: Metrics) -> None:
+    read_again = _hear_signals()
     listening = listen(settings)
     port = port_of(listening)
     async with (
@@ -67,6 +72,8 @@ async def _serve(settings: Settings, metrics: Metrics) -> None:
         greeting = await greeting_for(application)
         tasks = application.gateway.tasks
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: tasks.spawn(reload_policy(application)))
+        if read_again.is_set():
+            tasks.spawn(reload_policy(application))
         _freeze_startup_objects()
         parts = server_parts(application, settings, held)
         sites = () if parts.client_site is None else (parts.client_site,)
@@ -77,6 +84,19 @@ async def _serve(settings: Settings, metrics: Metrics) -> None:
             drain=lambda: drain(application.gateway, connected, application.gateway.timing.drain),
         )
         await server.serve(sockets=[listening])
+
+
+def _hear_signals() -> asyncio.Event:
+    """Have no signal end this process that is no word to stop: it would, with calls under way, where nobody hears it.
+
+    The event is set by one that asks for the policy to be read again before there is one.
+    """
+    read_again = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGHUP, read_again.set)
+    for number in MEANINGLESS:
+        loop.add_signal_handler(number, _log.warning, "%s means nothing here; SIGHUP reads the policy again", number.name)
+    return read_again
 
 
 @contextlib.asynccontextmanager

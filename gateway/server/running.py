@@ -20,6 +20,9 @@ AsgiApp: TypeAlias = ASGIApp
 _log = logging.getLogger(__name__)
 
 
+STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
+"""Ctrl-C, what supervisors send, and Ctrl-\\, which is a graceful end for other servers too."""
+
 HURRY_SECONDS: Final = 2.0
 """How long the process may still take after a second signal: time to let go of programs and files, none for what hangs."""
 
@@ -32,7 +35,7 @@ async def no_drain() -> None:
 
 
 class Server(uvicorn.Server):
-    """uvicorn until SIGINT or SIGTERM, calling `on_ready` when it listens and `drain` when it is asked to stop.
+    """uvicorn until a signal to stop, calling `on_ready` when it listens and `drain` when it is asked to stop.
 
     It still listens while it drains. A second signal ends the draining, and the process soon after.
     """
@@ -64,15 +67,14 @@ class Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
-        """SIGINT and SIGTERM end the server without an error; uvicorn alone would raise them again at the end."""
+        """These signals end the server without an error; uvicorn alone would raise them again at the end."""
         loop = asyncio.get_running_loop()
-        numbers = (signal.SIGINT, signal.SIGTERM)
-        for number in numbers:
+        for number in STOPPING:
             loop.add_signal_handler(number, self.handle_exit, number, None)
         try:
             yield
         finally:
-            for number in numbers:
+            for number in STOPPING:
                 loop.remove_signal_handler(number)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -120,7 +121,7 @@ async def test_what_still_runs_when_the_time_is_over_is_cancelled_and_unknown(tm
         runs = await turn.start("linger", {}, "runs")
         await scene.shell.notification("tools/progress")
 
-        scene.gateway.send(signal.SIGTERM)
+        scene.gateway.send(signal.SIGQUIT)
 
         with pytest.raises(ConnectionError):
             await runs
@@ -170,6 +171,33 @@ async def test_a_second_signal_ends_the_gateway_although_a_tool_never_returns(tm
         assert "Traceback" not in scene.gateway.output, scene.gateway.output
         await scene.gateway.start()
         assert "1 calls were running" in scene.gateway.output
+
+
+HANG_UP_AT_ONCE = """
+import os, signal
+from gateway import serving
+
+def listen(settings, listen=serving.listen):
+    os.kill(os.getpid(), signal.SIGHUP)
+    return listen(settings)
+
+serving.listen = listen
+"""
+
+
+async def test_case_335_no_signal_but_those_to_stop_ends_a_gateway_and_none_leaves_its_memory_in_a_file(tmp_path: Path) -> None:
+    gateway = make_gateway(tmp_path)
+    gateway.before = HANG_UP_AT_ONCE
+    await gateway.start()
+    try:
+        await gateway.wait_for(re.compile(r"policy \w+ is in force"))
+        for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM):
+            gateway.send(number)
+            await gateway.wait_for(re.compile(f"{number.name} means nothing here"))
+        core, _ = psutil.Process(gateway.pid).rlimit(psutil.RLIMIT_CORE)
+        assert core == 0
+    finally:
+        assert await gateway.stop() == 0
 
 
 def web_with_a_large_file(folder: Path) -> Path:
