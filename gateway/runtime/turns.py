@@ -164,7 +164,7 @@ class Turns:
         return OpenTurn(turn.id, turn.index, turn.model_id, mine)
 
     async def end(self, session: Session, conversation_id: str, turn_id: str, usage: Mapping[str, Json] | None) -> None:
-        """The loop says that it is done. SessionEndHook a turn that is not open any more changes nothing."""
+        """The loop says that it is done. Ending a turn that is not open any more changes nothing."""
         conversation = await self._conversations.enter(session, conversation_id)
         if self._is_last(conversation, turn_id):
             await self._close(conversation, "ended", usage)
