@@ -26,6 +26,10 @@ GROUP: Final = 60600
 DEEPEST: Final = 64
 """Folders in folders below a job's own that are lent to the group."""
 
+MOST_SHARED: Final = 100_000
+"""Files below a job's own folder that are looked at before it begins, in a second or two. Nobody can cancel that, and a program may
+have left a million of them; what jobs make is the group's already."""
+
 PRIVATE_UMASK: Final = 0o022
 SHARED_UMASK: Final = 0o002
 
@@ -89,13 +93,18 @@ def share_with_group(folder: int, group: int) -> None:
 
     Walks by descriptors and follows no link, so that nothing outside is changed even if another process moves files meanwhile.
     Files with a second name are left as they are: the other name may be somewhere else. So is what lies deeper than anybody
-    puts it: each level takes a descriptor, and a program could nest folders until there are none left.
+    puts it, for each level takes a descriptor, and a program could nest folders until there are none left; and what comes after
+    more files than anybody works with.
     """
+    left = MOST_SHARED
     for path, folders, files, here in os.fwalk(".", dir_fd=folder, follow_symlinks=False):
         if path.count(os.sep) >= DEEPEST:
             folders.clear()
         _add_group_access(here, group, 0o2770)
-        for name in files:
+        left -= len(folders)
+        for name in files[: max(left, 0)]:
+            if _is_shared(name, here, group):
+                continue
             # Neither a link nor a pipe without a writer may hold this up.
             with contextlib.suppress(OSError):
                 file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=here)
@@ -103,6 +112,18 @@ def share_with_group(folder: int, group: int) -> None:
                     _add_group_access(file, group, 0o660)
                 finally:
                     os.close(file)
+        left -= len(files)
+        if left < 0:
+            return
+
+
+def _is_shared(name: str, folder: int, group: int) -> bool:
+    """Whether there is nothing to do for a file; to look is much cheaper than to open it."""
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return True
+    return not stat.S_ISREG(found.st_mode) or (found.st_gid == group and found.st_mode & 0o6660 == 0o660)
 
 
 def _add_group_access(descriptor: int, group: int, mode: int) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from gateway.sandbox import uid_pool
 from gateway.sandbox.job import OUTPUT_CAP, Job, JobEnd, JobStreams, SandboxError
 from gateway.sandbox.opening import HeldFolder
 from tests.sandbox.conftest import ENVIRONMENT, ROOT, TrialHost, find_python
@@ -59,6 +61,33 @@ def test_case_305_folders_in_folders_without_end_keep_no_later_job_from_running(
 
 
 @pytest.mark.requirement("000-25", "a job sees the variables it names and no others")
+def test_case_336_more_files_than_anybody_works_with_keep_no_later_job_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uid_pool, "MOST_SHARED", 20)
+    (tmp_path / "inner").mkdir(mode=0o700)
+    for number in range(40):
+        os.close(os.open(tmp_path / "inner" / f"f{number}", os.O_CREAT, 0o600))
+    folder = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    opened: list[object] = []
+    monkeypatch.setattr(os, "open", _noting(os.open, opened))
+    for _ in range(2):
+        uid_pool.share_with_group(folder, os.getgid())
+    # No more than that, and what is shared already is not opened again.
+    assert len([name for name in opened if str(name).startswith("f")]) <= 20
+    os.close(folder)
+    modes = [each.stat().st_mode & 0o777 for each in (tmp_path / "inner").iterdir()]
+    assert 1 <= modes.count(0o660) <= 20
+
+
+def _noting(function: Callable[..., int], names: list[object]) -> Callable[..., int]:
+    def called(name: object, *arguments: object, **options: object) -> int:
+        names.append(name)
+        return function(name, *arguments, **options)
+
+    return called
+
+
 def test_the_environment_is_what_the_job_names_and_nothing_else(host: TrialHost) -> None:
     assert os.environ
     finished = host.python("import os; print(sorted(os.environb.items()))")
