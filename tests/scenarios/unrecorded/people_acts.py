@@ -255,9 +255,10 @@ async def clients(office: Office) -> object:
 @act("agent-session:started", "POST /token")
 async def _(office: Office) -> Attempt:
     peer = WebPeer(office.ada)
+    code = await peer.code()
 
     async def go() -> object:
-        return require_reply(await peer.redeem(code=await peer.code()))
+        return require_reply(await peer.redeem(code=code))
 
     return Attempt(go, lambda: clients(office))
 
@@ -279,9 +280,9 @@ async def _(office: Office) -> Attempt:
 async def _(office: Office) -> Attempt:
     peer = WebPeer(office.ada)
     assert (await peer.register()).status == 201
+    request = await request_of(office.ada.browser, peer.authorization())
 
     async def go() -> object:
-        request = await request_of(office.ada.browser, peer.authorization())
         url = f"{office.gateway.console_origin}/connect/decide"
         return require_reply(await office.ada.browser.post(url, {"request": request, "decision": "deny"}))
 
