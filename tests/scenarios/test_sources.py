@@ -188,6 +188,7 @@ async def test_a_source_that_is_switched_off_is_gone_and_comes_back_as_it_was(ga
     assert ran["outcome"] == "ok"
     await sources(gateway, "remove", "switched")
     assert "switched" not in await sources(gateway, "list")
+    assert "switched__look" not in {tool["name"] for tool in (await Turn.begin(scene.shell)).snapshot["tools"]}
 
 
 async def test_a_declared_source_has_its_categories_and_is_changed_in_its_file(gateway: GatewayProcess, scene: Scene) -> None:
