@@ -9,9 +9,13 @@ import os
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 
+import httpx2
 import pytest
 
 from gateway.adapters.tools.mcp.settings import McpServerSettings
+from gateway.adapters.tools.mcp.worker import http
+from gateway.adapters.tools.mcp.worker.http import BearerToken
+from gateway.adapters.tools.mcp.worker.watching import Watch
 from gateway.adapters.tools.offer import SourceAway
 from gateway.core.canonical import Json
 from gateway.core.errors import Misconfigured, ToolFailed
@@ -262,6 +266,28 @@ async def test_a_header_that_no_request_can_have_is_told_without_its_value(drive
     with pytest.raises(Misconfigured) as caught:
         await driven.open()
     assert caught.value.message == "the value of `X-Key` holds a character that no header can have"
+
+
+async def test_case_324_a_server_that_ends_its_streams_at_once_is_not_asked_for_them_without_end(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "STREAM_SECONDS", 600.0)
+    site = await start(page(b"retry: 0\nid: 1\ndata: \n\n", "Content-Type: text/event-stream", "Connection: close"))
+    transport = http.OneServer(BearerToken(None), Watch(), has_headers=False, private=False)
+
+    async def ask(method: str) -> None:
+        await (await transport.handle_async_request(httpx2.Request(method, f"http://127.0.0.1:{site.port}/mcp"))).aread()
+
+    for _ in range(http.STREAMS_AT_ONCE):
+        async with asyncio.timeout(PATIENCE):
+            await ask("GET")
+    once_more = asyncio.create_task(ask("GET"))
+    # What is sent to it goes at once.
+    async with asyncio.timeout(PATIENCE):
+        await ask("POST")
+    assert [head.partition(" ")[0] for head in site.heads] == ["GET"] * http.STREAMS_AT_ONCE + ["POST"]
+    once_more.cancel()
+    await transport.aclose()
 
 
 def test_settings_do_not_show_their_headers() -> None:

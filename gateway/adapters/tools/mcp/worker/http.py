@@ -6,6 +6,7 @@ request that could not be sent or answered.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import re
@@ -21,6 +22,11 @@ from gateway.adapters.tools.mcp.worker.raw_lists import leave_out_unreadable
 from gateway.adapters.tools.mcp.worker.watching import MAX_MESSAGE, Watch, WatchedTransport
 
 CONNECT_SECONDS: Final = 10.0
+
+STREAMS_AT_ONCE: Final = 20
+STREAM_SECONDS: Final = 2.0
+"""How often a connection asks for a stream of events as soon as the server lets it, and how long it waits each time after that. A
+server that ends each one at once, and says that it may be asked again at once, would be asked hundreds of times a second."""
 
 NOT_SENT: Final = -32090
 NOT_ANSWERED: Final = -32091
@@ -73,10 +79,12 @@ class OneServer(httpx2.AsyncBaseTransport):
         self._watch = watch
         self._has_headers = has_headers
         self._private = private
+        self._streams = 0
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False, retries=0)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """The answer, its body counted."""
+        await self._wait_for_turn(request)
         self._bearer.add_to(request)
         try:
             response = await self._send(request)
@@ -104,6 +112,13 @@ class OneServer(httpx2.AsyncBaseTransport):
     async def aclose(self) -> None:
         """Close the connections."""
         await self._inner.aclose()
+
+    async def _wait_for_turn(self, request: httpx2.Request) -> None:
+        """Only streams of events are asked for with GET."""
+        if request.method == "GET":
+            self._streams += 1
+            if self._streams > STREAMS_AT_ONCE:
+                await asyncio.sleep(STREAM_SECONDS)
 
     async def _send(self, request: httpx2.Request) -> httpx2.Response:
         """To an address that was looked at, one after the other until one can be connected to."""
