@@ -102,10 +102,15 @@ async def keep_retention(application: Application) -> None:
         await asyncio.sleep(RETENTION_SECONDS)
 
 
-async def reload_policy(application: Application) -> None:
-    """Read the policy again. One that does not load changes nothing."""
-    try:
-        version = await application.gateway.reload_policy()
-        _log.warning("policy %s is in force", version[:16])
-    except GatewayError as error:
-        _log.error("the policy was not reloaded, the last good one stays in force: %s", error.message)
+async def reload_policy(application: Application, asked: asyncio.Event) -> None:
+    """Read the policy again whenever that is asked for; often at once is once. One that does not load changes nothing."""
+    while True:
+        await asked.wait()
+        asked.clear()
+        try:
+            version = await application.gateway.reload_policy()
+            _log.warning("policy %s is in force", version[:16])
+        except GatewayError as error:
+            _log.error("the policy was not reloaded, the last good one stays in force: %s", error.message)
+        except Exception:  # noqa: BLE001 # a mistake of ours must not keep the next signal from being heard
+            _log.exception("the policy was not reloaded")

@@ -58,6 +58,9 @@ def run(settings: Settings, *, metrics: Metrics | None = None) -> None:
     logging.getLogger("mcp").setLevel(logging.ERROR)
     check_limits(settings)
     uvloop.run(_serve(settings, metrics or Metrics()))
+    # The loop heard these. What is left takes a moment, and has been done in order.
+    for number in (signal.SIGHUP, *MEANINGLESS):
+        signal.signal(number, signal.SIG_IGN)
 
 
 async def _serve(settings: Settings, metrics: Metrics) -> None:
@@ -70,10 +73,7 @@ async def _serve(settings: Settings, metrics: Metrics) -> None:
         contextlib.AsyncExitStack() as held,
     ):
         greeting = await greeting_for(application)
-        tasks = application.gateway.tasks
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: tasks.spawn(reload_policy(application)))
-        if read_again.is_set():
-            tasks.spawn(reload_policy(application))
+        application.gateway.tasks.spawn(reload_policy(application, read_again))
         _freeze_startup_objects()
         parts = server_parts(application, settings, held)
         sites = () if parts.client_site is None else (parts.client_site,)
@@ -89,7 +89,7 @@ async def _serve(settings: Settings, metrics: Metrics) -> None:
 def _hear_signals() -> asyncio.Event:
     """Have no signal end this process that is no word to stop: it would, with calls under way, where nobody hears it.
 
-    The event is set by one that asks for the policy to be read again before there is one.
+    The event is set by the one that asks for the policy to be read again.
     """
     read_again = asyncio.Event()
     loop = asyncio.get_running_loop()
