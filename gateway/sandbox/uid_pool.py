@@ -27,8 +27,8 @@ DEEPEST: Final = 64
 """Folders in folders below a job's own that are lent to the group."""
 
 MOST_SHARED: Final = 100_000
-"""Files below a job's own folder that are looked at before it begins, in a second or two. Nobody can cancel that, and a program may
-have left a million of them; what jobs make is the group's already."""
+"""Files below a job's own folder that are looked at before it begins, in a second or two. Nobody can cancel that, and a program
+may have left a million of them; what jobs make is the group's already."""
 
 PRIVATE_UMASK: Final = 0o022
 SHARED_UMASK: Final = 0o002
