@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.figures import Pace, report_load, report_pairs, report_times, say
 from bench.ledger import Ours
-from bench.made_logs import BEGIN, END, made_state
+from bench.made_logs import BEGIN, END, identify_person, made_state
 from bench.servers import work_folder
 from gateway.adapters.storage.history.places import HISTORY
 from gateway.adapters.storage.history.stored import StoredHistory, open_call_history
@@ -29,11 +29,11 @@ CALLERS = 50
 FILTERS = {
     "day": HistoryFilter(END - DAY_MS, END),
     "month": HistoryFilter(BEGIN, END),
-    "day/person": HistoryFilter(END - DAY_MS, END, principal_id=f"usr_{3:022}"),
-    "month/person+outcome": HistoryFilter(BEGIN, END, principal_id=f"usr_{1:022}", outcome="timedOut"),
+    "day/person": HistoryFilter(END - DAY_MS, END, principal_id=identify_person(3)),
+    "month/person+outcome": HistoryFilter(BEGIN, END, principal_id=identify_person(1), outcome="timedOut"),
     "month/tool": HistoryFilter(BEGIN, END, tool="tool_07"),
     "month/rule": HistoryFilter(BEGIN, END, rule="workspace.write"),
-    "month/rare": HistoryFilter(BEGIN, END, principal_id=f"usr_{39:022}", outcome="cancelled"),
+    "month/rare": HistoryFilter(BEGIN, END, principal_id=identify_person(39), outcome="cancelled"),
     "month/none": HistoryFilter(BEGIN, END, tool="no_such_tool"),
     "month/text": HistoryFilter(BEGIN, END, text="tool_1"),
     "month/call": HistoryFilter(BEGIN, END, text="call_0000000"),

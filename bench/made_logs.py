@@ -26,7 +26,7 @@ from gateway.adapters.storage.history.places import HISTORY
 from gateway.adapters.storage.history.stored import StoredHistory
 from gateway.adapters.storage.history.writing import read_progress
 from gateway.adapters.storage.keys import SECRET, load_or_make_key
-from gateway.adapters.storage.record_texts import pack
+from gateway.adapters.storage.record_texts import QuestionText, pack
 from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_reading, open_history
 from gateway.adapters.storage.store import open_store
 from gateway.adapters.system.entropy import RANDOM_OCTETS, ordered_name
@@ -106,6 +106,7 @@ class _Maker:
     connection: Connection
     key: SigningKey
     asked: Callable[[int], bool]
+    _choice: random.Random = field(default_factory=lambda: random.Random(3))
     frontier: Frontier = field(default_factory=Frontier)
     _leaves: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
     _rows: dict[Table, list[Row]] = field(default_factory=dict[Table, list[Row]])
@@ -136,12 +137,15 @@ class _Maker:
     def add(self, table: Table, row: Row) -> None:
         self._rows.setdefault(table, []).append(row)
 
-    def record(self, body: str, *, packed: bool = False) -> int:
+    def record(self, form: str, said: Row, asked: QuestionText | None = None, *, packed: bool = False) -> QuestionText:
+        """Its place and text. `asked`: the question that it is packed with."""
+        body = form % {**said, "digest": self._choice.randbytes(32).hex()}
         hashed = leaf_hash(body.encode())
         place = self.position
         self._hashes.append(hashed)
-        self._leaves.append((place, hashed, pack(body) if packed else body, None, None))
-        return place
+        kept = pack(body, place, asked) if packed else body
+        self._leaves.append((place, hashed, kept, None, None))
+        return QuestionText(place, body.encode())
 
     def _sign(self) -> None:
         if self._hashes:
@@ -168,16 +172,24 @@ class _Person:
     def __init__(self, maker: _Maker, choice: random.Random, number: int) -> None:
         self._maker = maker
         self._choice = choice
-        self._id = f"usr_{number:022}"
-        self._session = f"ses_{number:022}"
+        self._id = identify_person(number)
+        self._session = _identify("ses_", BEGIN, choice)
+        self._console = _identify("cse_", BEGIN, choice)
         self._tools = choice.sample(range(_TOOLS), 6)
-        self._said: Row = {"person": self._id, "session": self._session, "model": f"model-{number % 3}", "turn": "", "index": -1}
+        self._said: Row = {
+            "person": self._id,
+            "session": self._session,
+            "console": self._console,
+            "model": f"model-{number % 3}",
+            "turn": "",
+            "index": -1,
+        }
         maker.add(t.principals, {"id": self._id, "name": f"Person {number}", "profile": "operator", "enrolled_at": BEGIN})
 
     def end_turn(self, at: int) -> None:
         if self._said["turn"]:
             self._said["at"] = at
-            self._maker.record(_TURN_ENDED % self._said)
+            self._maker.record(_TURN_ENDED, self._said)
 
     def _begin_turn(self, at: int) -> None:
         self.end_turn(at)
@@ -185,13 +197,13 @@ class _Person:
         said |= {"at": at, "until": at + 600_000, "policy": _version(at)}
         if not said["turn"] or choice.random() < 0.2:
             said |= {"conversation": _identify("cnv_", at, choice), "index": -1}
-            maker.record(_CONVERSATION_OPENED % said)
+            maker.record(_CONVERSATION_OPENED, said)
             row = {"id": said["conversation"], "principal_id": self._id, "title": "", "created_at": at, "updated_at": at}
             maker.add(t.conversations, {**row, "taint": 0, "label": 0, "turn_count": 1, "message_count": 0})
         said["turn"] = _identify("trn_", at, choice)
         said["snapshot"] = hashlib.sha256(said["turn"].encode()).hexdigest()
         said["index"] += 1
-        maker.record(_TURN_BEGUN % said)
+        maker.record(_TURN_BEGUN, said)
         row = {"id": said["turn"], "conversation_id": said["conversation"], "session_id": self._session}
         maker.add(t.turns, {**row, "position": said["index"], "model_id": said["model"]})
 
@@ -202,18 +214,20 @@ class _Person:
         tool = self._tools[min(int(choice.expovariate(0.7)), 5)]
         said |= {
             "at": at, "answered": at + 4_000, "closed": at + 30, "until": at + 600_000, "policy": _version(at),
-            "call": f"call_{number:010}", "tool": f"tool_{tool:02}", "definition": f"{tool:064}",
+            "call": f"call_{number:010}", "tool": f"tool_{tool:02}", "definition": _digest("tool", tool),
+            "statement": _digest("statement", number), "request": _digest("request", number),
             "approval": _identify("apr_", at, choice), "outcome": choice.choice(_OUTCOMES),
             "receipt": _identify("rcp_", at, choice),
         }  # fmt: skip
         asked = maker.asked(tool)
         forms = _ASKED if asked else _UNASKED
-        places = [maker.record(form % said, packed=asked) for form in forms]
+        first = maker.record(forms[0], said, packed=asked)
+        last = [maker.record(form, said, first, packed=asked) for form in forms[1:]][-1]
         row = {
             "conversation_id": said["conversation"], "call_id": said["call"], "turn_id": said["turn"],
-            "principal_id": self._id, "session_id": self._session, "tool": said["tool"], "request_digest": f"{number:064}",
+            "principal_id": self._id, "session_id": self._session, "tool": said["tool"], "request_digest": said["request"],
             "state": "closed", "approval_id": said["approval"] if asked else None, "received_at": at,
-            "closed_at": at + 30, "request_leaf": places[0], "closing_leaf": places[-1], "intended": True,
+            "closed_at": at + 30, "request_leaf": first.position, "closing_leaf": last.position, "intended": True,
         }  # fmt: skip
         maker.add(t.calls, row)
         if asked:
@@ -224,7 +238,7 @@ class _Person:
         at = call["received_at"]
         same = {name: call[name] for name in ("principal_id", "session_id", "conversation_id", "turn_id", "call_id", "tool")}
         empty = {"arguments": b"", "summary": "", "effects": "[]", "needs": "{}", "offers": "[]", "statement": b"", "request": ""}
-        kept = {"because": '["workspace.write"]', "statement_digest": "d" * 64, "patterns": "[]", "approvers": 1}
+        kept = {"because": '["workspace.write"]', "statement_digest": self._said["statement"], "patterns": "[]", "approvers": 1}
         times = {"requested_at": at, "expires_at": at + 600_000, "used_at": at + 4_000, "leaf": call["request_leaf"]}
         about = {"id": call["approval_id"], "kind": "consent", "status": "approved"}
         self._maker.add(t.approvals, {**about, **same, **empty, **kept, **times})
@@ -235,9 +249,18 @@ def _identify(prefix: str, at: int, choice: random.Random) -> str:
     return prefix + ordered_name(at, choice.randbytes(RANDOM_OCTETS))
 
 
+def identify_person(number: int) -> str:
+    """The same in each log that is made. No id repeats a digit or another: what packs records would pack it away."""
+    return "usr_" + ordered_name(BEGIN, hashlib.sha256(number.to_bytes(4)).digest()[:RANDOM_OCTETS])
+
+
+def _digest(kind: str, number: int) -> str:
+    return hashlib.sha256(f"{kind} {number}".encode()).hexdigest()
+
+
 def _version(at: int) -> str:
     """A policy for each ten days."""
-    return f"{(at - BEGIN) // (10 * 86_400_000):064}"
+    return _digest("policy", (at - BEGIN) // (10 * 86_400_000))
 
 
 def _form(event: str, at: str, **members: Json) -> str:
@@ -251,6 +274,8 @@ _OF_TURN: Final[Row] = {**_OF_CONVERSATION, "turnId": "<turn>"}
 _OF_CALL: Final[Row] = {**_OF_TURN, "callId": "<call>"}
 _SNAPSHOT: Final[Row] = {"snapshotDigest": "<snapshot>", "policyVersion": "<policy>"}
 _PLACE: Final[Row] = {"sessionId": "<session>", "turnIndex": "<#index>", "modelId": "<model>"}
+_SEALED: Final[Row] = {"payloads": "<digest>"}
+"""As long as the digest of a payload, and none: who has one must have the payload too, or be erased on record."""
 
 _CONVERSATION_OPENED: Final = _form("conversation:opened", "<#at>", **_OF_CONVERSATION, parentId=None, forkAt=None)
 _TURN_BEGUN: Final = _form("turn:begun", "<#at>", **_OF_TURN, **_SNAPSHOT, **_PLACE, expiresAt="<#until>")
@@ -262,18 +287,19 @@ def _forms(*, asked: bool) -> Iterator[str]:
     approval = "<approval>" if asked else None
     decision = "consented" if asked else "auto"
     about: Row = {
-        **_OF_CALL, **_SNAPSHOT, **_PLACE, "runner": "browser-agent-ui", "tool": "<tool>", "descriptorDigest": "<definition>",
+        **_OF_CALL, **_SNAPSHOT, **_PLACE, **_SEALED, "runner": "browser-agent-ui", "tool": "<tool>",
+        "descriptorDigest": "<definition>",
         "permission": "consent" if asked else "auto", "because": ["workspace.write" if asked else "workspace.read"],
     }  # fmt: skip
     if asked:
-        question: Row = {"kind": "consent", "presence": False, "statementDigest": "d" * 64, "expiresAt": "<#until>"}
+        question: Row = {"kind": "consent", "presence": False, "statementDigest": "<statement>", "expiresAt": "<#until>"}
         yield _form("approval:requested", "<#at>", **about, **question, approvalId=approval)
-        answer: Row = {"status": "approved", "consoleSessionId": "cse_1", "credentialId": None}
-        yield _form("approval:resolved", "<#answered>", **_OF_CALL, **answer, approvalId=approval)
+        answer: Row = {"status": "approved", "consoleSessionId": "<console>", "credentialId": None}
+        yield _form("approval:resolved", "<#answered>", **_OF_CALL, **_SEALED, **answer, approvalId=approval)
     yield _form("call:intended", "<#at>", **about, decision=decision, approvalId=approval, grantId=None)
     outcome: Row = {"outcome": "<outcome>", "reason": None, "receiptId": "<receipt>", "truncated": False, "redactions": 0}
     done: Row = {**outcome, "trust": "untrusted", "durationMs": 30, "executed": True, "tool": "<tool>", "decision": decision}
-    yield _form("call:closed", "<#closed>", **_OF_CALL, **done)
+    yield _form("call:closed", "<#closed>", **_OF_CALL, **_SEALED, **done, sessionId="<session>")
 
 
 _ASKED: Final = tuple(_forms(asked=True))

@@ -48,10 +48,10 @@ def packed(change: Callable[[bytes], bytes]) -> Harm:
     return harm
 
 
-def in_place_of(kept: bytes, text: bytes) -> bytes:
+def as_packed(text: bytes) -> bytes:
     """That text, packed as it is."""
     deflating = zlib.compressobj(9, wbits=-15)
-    return kept[:1] + deflating.compress(text) + deflating.flush()
+    return b"\x2f\x00" + deflating.compress(text) + deflating.flush()
 
 
 def cut(database: Path) -> None:
@@ -95,10 +95,11 @@ CHANGED: dict[str, Harm] = {
     "a bit of what is packed": packed(lambda kept: kept[:40] + bytes([kept[40] ^ 4]) + kept[41:]),
     "half of what is packed": packed(lambda kept: kept[: len(kept) // 2]),
     "more than is packed": packed(lambda kept: kept + b"\0"),
-    "packed with a dictionary that nobody has": packed(lambda kept: b"\x2f" + kept[1:]),
-    "packed JSON": packed(lambda kept: in_place_of(kept, b"{}")),
-    "packed bytes": packed(lambda kept: in_place_of(kept, b"\xff")),
-    "a gigabyte, packed": packed(lambda kept: in_place_of(kept, bytes(1 << 30))),
+    "packed with a dictionary that nobody has": packed(lambda kept: b"\x3f" + kept[1:]),
+    "packed with a record that is no question": packed(lambda kept: b"\x2f\x01" + kept[2:]),
+    "packed JSON": packed(lambda _kept: as_packed(b"{}")),
+    "packed bytes": packed(lambda _kept: as_packed(b"\xff")),
+    "a gigabyte, packed": packed(lambda _kept: as_packed(bytes(1 << 30))),
     "a tool definition": sql("UPDATE descriptors SET body = '{'"),
 }
 """What some commands can still read something of."""

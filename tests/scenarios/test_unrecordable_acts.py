@@ -20,12 +20,12 @@ import pytest
 import pytest_asyncio
 
 from gateway.adapters.push.vapid import make_key_file
-from gateway.adapters.storage.record_texts import unpack
 from gateway.core.ledger import AUDITED
 from tests.harness.damage import CONTRADICTED, unwritable
 from tests.harness.oauth_site import OAuthSite, serve_oauth
 from tests.harness.person import Person
 from tests.harness.push_service import PushService
+from tests.harness.record_texts import read_texts
 from tests.harness.remote_model import RemoteModel
 from tests.scenarios.conftest import make_gateway
 from tests.scenarios.staging import POLICY, finish
@@ -121,8 +121,7 @@ START = (
 def records(state: Path, event: str) -> int:
     """How many records of a kind there are."""
     with closing(sqlite3.connect(state / "ledger.db")) as database:
-        rows = database.execute("SELECT body FROM leaves").fetchall()
-    texts = [(unpack(body) if isinstance(body, bytes) else body.encode()) for (body,) in rows]
+        texts = read_texts(database)
     return sum(json.loads(text)["event"] == event for text in texts)
 
 

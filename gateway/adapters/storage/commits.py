@@ -24,7 +24,7 @@ from gateway.adapters.storage.projections import changes
 from gateway.adapters.storage.projections.audit import ADD_CHECKPOINT, ADD_LEAF, KEEP_FRONTIER
 from gateway.adapters.storage.projections.calls import GROUP_ORDER
 from gateway.adapters.storage.projections.turns import definitions_of, keep_definition
-from gateway.adapters.storage.record_texts import is_packed, pack
+from gateway.adapters.storage.record_texts import AskedCall, QuestionText, asked_call, pack
 from gateway.adapters.storage.sqlite import DATABASE, is_busy, is_full, is_read_only, write_at_once
 from gateway.adapters.storage.statements import LEAF, ROWS_AT_ONCE, Change, CompiledStatements, Statement
 from gateway.core.audit import SALT_SIZE, seal
@@ -55,9 +55,12 @@ class Prepared(NamedTuple):
     payload: bytes | None = None
     definitions: Sequence[PublishedTool] = ()
     erasure: Erasure | None = None
-    packed: bool = False
-    """Whether the body is packed when it is written, which is the writer's work."""
+    asked: AskedCall | None = None
+    """Whose record it is, if the body is packed when it is written, which is the writer's work."""
 
+
+_MOST_QUESTIONS = 1_024
+"""Questions whose texts are at hand for the later records of their calls, of a kilobyte each. Without, those take some more."""
 
 Outcome = tuple[int | None, ...] | GatewayError
 """The audit indices of a submission's entries, or why none of them was written."""
@@ -70,9 +73,9 @@ def prepare(entry: Entry, salt: Callable[[int], bytes] = os.urandom) -> Prepared
         if leaf is None:
             return Prepared(changes(entry))
         chosen = None if leaf.payload is None else salt(SALT_SIZE)
-        body, packed = seal(leaf, chosen or b""), is_packed(leaf.body)
+        body, asked = seal(leaf, chosen or b""), asked_call(leaf.body)
         return Prepared(
-            changes(entry), leaf_hash(body), body.decode(), chosen, leaf.payload, definitions_of(entry), erasure_of(entry), packed
+            changes(entry), leaf_hash(body), body.decode(), chosen, leaf.payload, definitions_of(entry), erasure_of(entry), asked
         )
     except (MalformedJson, orjson.JSONEncodeError, UnicodeError):
         # Text that is no Unicode, or a number that no two readers agree on.
@@ -97,6 +100,8 @@ class Committer:
         self._statements = statements or CompiledStatements(engine.dialect)
         self._on_record: set[str] = set()
         """Digests of definitions that this writer has written, or found written. Nothing ever removes one."""
+        self._questions: dict[tuple[str, str], QuestionText] = {}
+        """By call, in the order of their writing. Only what was committed is there, since others are packed with it."""
         self.note: str | None = None
         """The checkpoint of the last batch that was written, where it had one."""
 
@@ -105,7 +110,8 @@ class Committer:
         try:
             with write_at_once(connection) as cursor:
                 new = self._find_new_definitions(batch)
-                indices, frontier, note = self._write(cursor, batch, new)
+                questions: dict[tuple[str, str], QuestionText] = {}
+                indices, frontier, note = self._write(cursor, batch, new, questions)
         except Exception as error:  # noqa: BLE001 - whatever failed, the waiting caller must get the error
             if len(batch) > 1 and self._may_be_one_submissions(error):
                 return [outcome for submission in batch for outcome in self.commit(connection, [submission])]
@@ -116,6 +122,9 @@ class Committer:
         if len(self._on_record) > _MOST_KNOWN:
             self._on_record.clear()
         self._on_record.update(new)
+        self._questions.update(questions)
+        while len(self._questions) > _MOST_QUESTIONS:
+            del self._questions[next(iter(self._questions))]
         return [*indices]
 
     def _find_new_definitions(self, batch: Sequence[Sequence[Prepared]]) -> dict[str, PublishedTool]:
@@ -129,7 +138,11 @@ class Committer:
         }
 
     def _write(
-        self, cursor: Any, batch: Sequence[Sequence[Prepared]], definitions: Mapping[str, PublishedTool]
+        self,
+        cursor: Any,
+        batch: Sequence[Sequence[Prepared]],
+        definitions: Mapping[str, PublishedTool],
+        questions: dict[tuple[str, str], QuestionText],
     ) -> tuple[list[tuple[int | None, ...]], Frontier, str | None]:
         # In the transaction that writes, so that no other gateway can take over in between.
         if cursor.execute(self._read_epoch).fetchone() != (self._epoch,):
@@ -151,7 +164,7 @@ class Committer:
                 for change in entry.changes:
                     writes.add(change, place)
                 if place is not None:
-                    body = pack(entry.body) if entry.packed else entry.body
+                    body = entry.body if entry.asked is None else self._pack(entry.body, place, entry.asked, questions)
                     writes.leaves.append((place, entry.hash, body, entry.salt, entry.payload))
                 places.append(place)
             indices.append(tuple(places))
@@ -164,6 +177,14 @@ class Committer:
             if self._keeps_frontier or frontier.size // FRONTIER_EVERY > self._frontier.size // FRONTIER_EVERY:
                 writes.run(KEEP_FRONTIER, {"size": frontier.size, "nodes": b"".join(frontier.nodes)})
         return indices, frontier, note
+
+    def _pack(self, text: str, place: int, asked: AskedCall, new: dict[tuple[str, str], QuestionText]) -> bytes | str:
+        """What is kept of a text, and with it of the later ones of its call. `new`: the questions of this transaction."""
+        call = asked.conversation_id, asked.call_id
+        if asked.is_question:
+            new[call] = QuestionText(place, text.encode())
+            return pack(text)
+        return pack(text, place, new.get(call) or self._questions.get(call))
 
     def _may_be_one_submissions(self, error: Exception) -> bool:
         """Whether the others of a batch may succeed without the one that failed."""

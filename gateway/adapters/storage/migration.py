@@ -10,7 +10,7 @@ from gateway.adapters.storage.tables import metadata
 from gateway.core.errors import Misconfigured
 from gateway.installation import installed_folder
 
-HEAD: Final = "0025"
+HEAD: Final = "0026"
 """The revision this version works on. A database that has it starts without importing Alembic, which takes 0.2 s."""
 
 IDENTIFIED: Final = "0002"
