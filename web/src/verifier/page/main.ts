@@ -2,12 +2,14 @@
 
 import "./page.css";
 import { readCertificates } from "../certificates.ts";
-import { isJsonObject, type Json, Malformed } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject, Malformed } from "../json.ts";
 import type { CheckProgress } from "../lines.ts";
 import { RECEIPT_LIMIT } from "../receipt.ts";
 import type { CheckedPart, Kept, Verdict } from "../verdict.ts";
 import { checkFile } from "../verify.ts";
-import { shown, shownJson, titleOf } from "./shown.ts";
+import { readNewest } from "./newest.ts";
+import { sentenceOf } from "./sentences.ts";
+import { recordPlace, shown, shownJson } from "./shown.ts";
 import { pageLanguage, say, sayFault, sayOf, translatePage } from "./words.ts";
 
 const STANDINGS: Readonly<Record<CheckedPart["standing"], string>> = {
@@ -25,7 +27,7 @@ const HEADINGS: Readonly<Record<Verdict["kind"], readonly [sound: string, unsoun
 /** Milliseconds of work between two looks at what the person does: a key press is answered within a tenth of a second. */
 const PIECE = 50;
 
-/** Records of a receipt that are listed; more than a call has. */
+/** Records that are listed; more than a receipt has. */
 const LISTED = 500;
 
 /** Bytes of an authority's certificates; more than any has. */
@@ -134,8 +136,10 @@ async function show(chosen: File, verdict: Verdict): Promise<void> {
   find("parts").replaceChildren(...parts.map(row));
   find("facts").replaceChildren(...facts(verdict));
   const records = find("records");
-  records.hidden = kind !== "receipt" || fault !== null;
-  if (!records.hidden) records.replaceChildren(...(await list(chosen)));
+  records.hidden = fault !== null;
+  if (records.hidden) return;
+  if (kind === "receipt") records.replaceChildren(...list(await recordsOf(chosen)));
+  else records.replaceChildren(...list(await readNewest(chosen, LISTED), verdict.size));
 }
 
 function row({ title, standing, detail }: CheckedPart): HTMLElement {
@@ -168,17 +172,35 @@ function facts({ key, size, root, signatures, withheld, erased, anchors, anchore
     .flatMap(([name, value]) => [element("dt", say(name)), element("dd", shown(say(value)))]);
 }
 
-/** What a receipt that holds says, record by record. */
-async function list(chosen: File): Promise<readonly HTMLElement[]> {
-  const whole = JSON.parse(await chosen.slice(0, RECEIPT_LIMIT + 2).text()) as { readonly records: readonly Json[] };
-  const records = whole.records.filter(isJsonObject).slice(0, LISTED);
-  const items = records.map(({ index, body, payload }) => {
-    const item = document.createElement("details");
-    const title = element("summary", titleOf(Number(index), isJsonObject(body) ? body : {}));
-    item.append(title, element("pre", shownJson({ record: body ?? null, payload: payload ?? null })));
-    return item;
-  });
-  return [element("h3", say("What it says")), ...items];
+async function recordsOf(receipt: File): Promise<readonly JsonObject[]> {
+  const whole = JSON.parse(await receipt.slice(0, RECEIPT_LIMIT + 2).text()) as { readonly records: readonly Json[] };
+  return whole.records.filter(isJsonObject).slice(0, LISTED);
+}
+
+/** What a file that holds says, record by record. `all`: how many there are, if not all of them are given. */
+function list(records: readonly JsonObject[], all = records.length): readonly HTMLElement[] {
+  const left = all - records.length;
+  const note = element(
+    "p",
+    sayOf("The newest records; {0} older ones are not listed", left.toLocaleString(pageLanguage)),
+  );
+  note.className = "note";
+  return [element("h3", say("What it says")), ...(left > 0 ? [note] : []), ...records.map(item)];
+}
+
+function item({ index, body, payload }: JsonObject): HTMLElement {
+  const told = isJsonObject(body) ? body : {};
+  const made = document.createElement("details");
+  const title = element("summary", "");
+  const place = element("span", recordPlace(Number(index), told));
+  place.className = "note";
+  const sentence = sentenceOf(told);
+  title.append(...(sentence === null ? [] : [`${sentence} `]), place);
+  made.append(title);
+  // When it is asked for: the records of a log are many, and a payload is long.
+  const show = () => made.append(element("pre", shownJson({ record: body ?? null, payload: payload ?? null })));
+  made.addEventListener("toggle", show, { once: true });
+  return made;
 }
 
 /** What is wrong: in the page's language, else in the words of the check. */

@@ -14,9 +14,8 @@ export function shownJson(value: Json): string {
   return JSON.stringify(value, null, 2).split("\n").map(shown).join("\n");
 }
 
-/** When a record was written, and what about. */
-export function titleOf(index: number, body: JsonObject): string {
-  const { at, event } = body;
+/** Where a record stands, when it was written, and the name of what it records. */
+export function recordPlace(index: number, { at, event }: JsonObject): string {
   const time = typeof at === "number" && Math.abs(at) < 8.64e15 ? new Date(at).toISOString() : "at no time";
   return shown(`#${index}  ${time}  ${String(event)}`);
 }

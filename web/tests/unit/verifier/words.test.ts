@@ -1,8 +1,11 @@
 // @vitest-environment jsdom
+import { Blob } from "node:buffer";
 import { readdirSync, readFileSync } from "node:fs";
 import { afterEach, expect, test, vi } from "vitest";
 import german from "../../../src/language/de/verifier.json" with { type: "json" };
+import germanSentences from "../../../src/language/de/verifier-events.json" with { type: "json" };
 import faults from "../../../src/language/de/verifier-faults.json" with { type: "json" };
+import { RECORDED_EVENTS } from "../../../src/verifier/events.ts";
 
 const root = `${import.meta.dirname}/../../../`;
 const page = readFileSync(`${root}verifier/index.html`, "utf8");
@@ -111,4 +114,38 @@ test("what the check and its page can say has a German text, and none is left of
     (english) => !(english.match(/[A-Za-z']+/g) ?? []).every((word) => said.includes(word.replace(/s$/, ""))),
   );
   expect(gone).toEqual([]);
+});
+
+test("every record that a log can have is told in a sentence, in both languages, with the tool's name made harmless", async () => {
+  for (const language of ["en", "de"]) {
+    await wordsIn(language);
+    const { sentenceOf } = await import("../../../src/verifier/page/sentences.ts");
+    const told = [...RECORDED_EVENTS].map((event) => sentenceOf({ event, tool: "read_file" }));
+    expect(told.filter((sentence) => sentence === null)).toEqual([]);
+    const english = Object.keys(germanSentences).map((sentence) => sentence.replace("{tool}", "“read_file”"));
+    expect(told.filter((sentence) => english.includes(sentence ?? "") === (language === "de"))).toEqual([]);
+    expect(sentenceOf({ event: "tomorrow:invented" })).toBeNull();
+    expect(sentenceOf({ event: "constructor", status: "toString" })).toBeNull();
+  }
+  await wordsIn("en");
+  const { sentenceOf } = await import("../../../src/verifier/page/sentences.ts");
+  expect(sentenceOf({ event: "call:closed", outcome: "timedOut", tool: "$&\u202e<b>" })).toBe(
+    "“$&\\u{202e}<b>” was ended because it took too long",
+  );
+  expect(sentenceOf({ event: "approval:resolved", status: "denied" })).toBe(
+    "A person denied the call that was asked about",
+  );
+  expect(sentenceOf({ event: "call:closed", outcome: "of tomorrow" })).toBe("The call of “?” ended");
+});
+
+test("of a long log the newest records are listed, in its order", async () => {
+  const { readNewest } = await import("../../../src/verifier/page/newest.ts");
+  const line = (index: number, text = "") => `{"type":"leaf","index":${index},"payload":"${text}"}\n`;
+  const log = (...lines: string[]) => new Blob(['{"type":"log"}\n', ...lines, '{"type":"end","lines":9}\n']);
+  const indices = async (file: Blob) => (await readNewest(file as unknown as File, 3)).map(({ index }) => index);
+  expect(await indices(log(...[0, 1, 2, 3, 4].map((each) => line(each))))).toEqual([2, 3, 4]);
+  expect(await indices(log())).toEqual([]);
+  // No more is held than a page can bear, and always the newest.
+  expect(await indices(log(line(0), line(1, "x".repeat(5 << 20)), line(2, "x".repeat(5 << 20))))).toEqual([2]);
+  expect(await indices(log(line(0), line(1, "x".repeat(9 << 20))))).toEqual([1]);
 });
