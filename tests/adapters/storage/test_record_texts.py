@@ -119,7 +119,15 @@ async def test_a_gateway_that_was_started_anew_packs_without_the_questions_of_be
 def test_case_338_a_question_that_was_changed_is_named_first_and_nothing_is_made_of_what_rests_on_it(state: Path) -> None:
     place, question = next((find_question(body, place), body) for place, _, body in kept(state) if place in questions(state))
     assert place is not None
-    for changed in (b"", b"\x2f", b"\x2f\x01" + kept(state)[place][2][2:], bytes(64 << 10), b"{" + bytes(64 << 10), question):
+    for changed in (
+        None,
+        b"",
+        b"\x2f",
+        b"\x2f\x01" + kept(state)[place][2][2:],
+        bytes(64 << 10),
+        b"{" + bytes(64 << 10),
+        question,
+    ):
         with pytest.raises(ValueError, match=r"."):
             unpack(question, changed)
     with dispose(open_for_writing(state / DATABASE)) as engine, engine.begin() as connection:
