@@ -118,3 +118,21 @@ test("while the calls of another filter are counted, the number of the one befor
   expect(await screen.findByText("Export 7 calls")).toBeDefined();
   expect(screen.getByText("7 calls")).toBeDefined();
 });
+
+test("the length of time goes along from calls to sums and back, and nowhere else", async () => {
+  openConsole(new FakeGateway(), "/audit?range=30d&tool=write_file");
+  const tabs = await screen.findByRole("navigation", { name: "Audit" });
+  const leads = () =>
+    within(tabs)
+      .getAllByRole("link")
+      .map((link) => link.getAttribute("href"));
+  expect(leads()).toEqual([
+    "/audit?range=30d",
+    "/audit/records",
+    "/audit/compare",
+    "/audit/load?range=30d",
+    "/audit/models?range=30d",
+  ]);
+  await userEvent.click(within(tabs).getByRole("link", { name: "Load on people" }));
+  expect(((await screen.findByLabelText("Time")) as HTMLSelectElement).value).toBe("30d");
+});

@@ -129,11 +129,13 @@ test("puts what is chosen or pasted into the address", async () => {
   gateway.handlers["audit/conversations"] = () => ({
     conversations: [
       { conversationId: "cnv_a", title: "Tidy\u202e up", principalName: "Ada", at: "2026-11-21T09:00:00.000Z" },
+      { conversationId: "cnv_c", title: "", principalName: "Ada", at: "2026-11-21T09:00:00.000Z" },
     ],
   });
   openConsole(gateway, "/audit/compare");
   const option = await screen.findAllByRole("option", { name: /Tidy up · Ada, .* · cnv_a/ });
   expect(option).toHaveLength(2);
+  expect(screen.getAllByRole("option", { name: /^Ada, .* · cnv_c$/ })).toHaveLength(2);
   await userEvent.selectOptions(screen.getByLabelText("First conversation"), "cnv_a");
   await userEvent.type(screen.getByLabelText("Id of the second"), " cnv_b{Enter}");
   await waitFor(() => expect(window.location.search).toBe("?first=cnv_a&second=cnv_b"));

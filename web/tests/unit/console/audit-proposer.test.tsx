@@ -45,3 +45,16 @@ test.each<[string, Partial<CallDetails>, string]>([
   const name = await screen.findByText("Proposed by model");
   expect(name.parentElement?.textContent).toContain(told);
 });
+
+test("a call that ran is never said to have been refused, and a conversation without a title is called by its id", async () => {
+  gateway.handlers["audit/call"] = () => ({
+    call: call(7, { startedAt: "2026-11-21T09:00:04.988Z" }),
+    entries: [],
+    rules: [],
+    title: "",
+  });
+  openConsole(gateway, "/audit/calls/7");
+  expect(await screen.findByText("What its turn had on offer is not on record.")).toBeDefined();
+  expect(screen.queryByText(/refused before it was compared/)).toBeNull();
+  expect(screen.getByRole("link", { name: "cnv_1" })).toBeDefined();
+});

@@ -159,7 +159,7 @@ function happened(details: CallDetails): readonly Row[] {
     [
       t`Conversation`,
       <Link key="conversation" href={conversation}>
-        <CutTitle title={title ?? call.conversationId} />
+        <CutTitle title={title || call.conversationId} />
       </Link>,
     ],
     [
@@ -277,11 +277,15 @@ function Payload({ title, value }: { readonly title: string; readonly value: unk
 }
 
 /** The tools that the model could choose from, and the digest that the receipt has of them. */
-function Offered({ details: { offered, snapshotDigest } }: { readonly details: CallDetails }) {
+function Offered({ details: { call, offered, snapshotDigest } }: { readonly details: CallDetails }) {
   return (
     <Section title={t`What the turn could see`}>
       {offered === undefined ? (
-        <p className="note">{t`The call was refused before it was compared with what its turn had on offer.`}</p>
+        <p className="note">
+          {call.startedAt === undefined
+            ? t`The call was refused before it was compared with what its turn had on offer.`
+            : t`What its turn had on offer is not on record.`}
+        </p>
       ) : (
         <>
           <details>

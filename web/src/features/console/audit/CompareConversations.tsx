@@ -110,7 +110,9 @@ const TITLE_SHOWN = 60;
 /** An option holds plain text only: what has no shape or turns the direction is taken out of the title. */
 function optionOf({ conversationId, title, principalName, at }: RecentConversation): readonly [string, string] {
   const shown = (title ?? t`deleted`).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, " ").slice(0, TITLE_SHOWN);
-  return [conversationId, `${shown} · ${principalName}, ${mediumDay.format(Date.parse(at))} · ${conversationId}`];
+  const parts = [shown, `${principalName}, ${mediumDay.format(Date.parse(at))}`, conversationId];
+  // A conversation has no title before its first message.
+  return [conversationId, parts.filter((part) => part !== "").join(" · ")];
 }
 
 function Compared({ comparison }: { readonly comparison: ConversationComparison }) {
