@@ -40,10 +40,10 @@ from gateway.core.checkpoint import Checkpoint, VerificationKey, open_note
 from gateway.core.errors import LedgerDamaged, LedgerUnavailable, Misconfigured
 from gateway.core.merkle import Frontier, grow
 
-LARGEST_CHECKED_AT_ONCE: Final = 256 * 2**20
-"""Bytes of database whose pages are checked before a start; a larger one is checked while the gateway runs. SQLite reads some
-200 MB a second here (measured), so a start waits for about a second at most. The records of a larger one are read meanwhile, too,
-where what is kept of their tree leads to the root that is signed."""
+LARGEST_CHECKED_AT_ONCE: Final = 64 * 2**20
+"""Bytes of database whose pages and records are checked before a start; a larger one is checked while the gateway runs. This many
+hold some 90,000 records, of which a core reads 80,000 a second (measured), so a start waits for about a second at most. The
+records of a larger one are read meanwhile where what is kept of their tree leads to the root that is signed."""
 
 NEWEST: Final = 20_000
 """Records of a large log that are read before a start: a crash harms the end."""
