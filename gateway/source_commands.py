@@ -12,7 +12,7 @@ from gateway.core.canonical import Json
 from gateway.core.effects import escape
 from gateway.core.errors import InvalidParams
 from gateway.core.sources import ImportedServer, SourceKind, SourceTool, Standing
-from gateway.runtime.sources import SourceView, ToolDecision
+from gateway.runtime.source_views import SourceView, ToolDecision
 from gateway.server.control import Answerer
 
 CHANGE_CONTEXT: Final = 40

@@ -203,6 +203,7 @@ CONSOLE = Dialect(
             "sources/read-configuration": MethodShape(sources.ConfigurationText, sources.ConfigurationPreview),
             "sources/import": MethodShape(sources.ConfigurationImport, sources.SourceList),
             "sources/test": MethodShape(sources.SourceRef, sources.WireSource),
+            "sources/change": MethodShape(sources.SourceChange, sources.WireSource),
             "sources/switch": MethodShape(sources.SourceSwitch, sources.WireSource),
             "sources/remove": MethodShape(sources.SourceRef, Nothing),
             "sources/decide": MethodShape(sources.SourceDecisions, sources.WireSource),

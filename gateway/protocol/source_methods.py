@@ -48,13 +48,15 @@ class WireSource(Wire):
     """A source and how it is now. `state` is `off`, `connecting`, `ready`, `away` or `needsSignIn`; `why` says in words why it
     is away. `signIn` is there for a source that people sign in to.
 
-    `refused` has the first of `refusedCount`. `settings` have long texts cut, and name their secrets as `${secret:NAME}`.
+    `refused` has the first of `refusedCount`. `settings` have long texts cut, and name their secrets as `${secret:NAME}`;
+    `settingsDigest` is that of all of them, uncut.
     `declared`: it stands in the settings file and is changed there.
     """
 
     name: str
     kind: SourceKind
     settings: JsonObject
+    settings_digest: Digest
     enabled: Flag
     declared: Flag
     added_at: Timestamp | None = None
@@ -154,6 +156,16 @@ class ConfigurationImport(Wire):
     network: Flag = False
     digest: Digest
     servers: Annotated[tuple[SourceName, ...], Field(min_length=1, max_length=64)]
+
+
+class SourceChange(Wire):
+    """Other settings for a source that has the settings of that digest: these members anew, those `without` taken away, and
+    all others as they are."""
+
+    name: SourceName
+    settings_digest: Digest
+    settings: JsonObject
+    without: Annotated[tuple[Annotated[str, Field(max_length=64)], ...], Field(max_length=64)] = ()
 
 
 class SourceSwitch(Wire):

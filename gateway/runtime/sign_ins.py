@@ -193,6 +193,15 @@ class SignIns:
         except Misconfigured:
             return None
 
+    async def change(self, before: AddedSource, after: AddedSource, by: str, entry: Entry) -> str | None:
+        """Record that a source has other settings. Its sign-in stays where the address and the way of signing in do; otherwise
+        it ends, and its tokens are given, to be revoked."""
+        now, then = ((self._host.address_of(each), each.settings.get("oauth")) for each in (after, before))
+        if now != then:
+            return await self.end(before, by, entry)
+        await self._ledger.append(entry)
+        return None
+
     async def revoke(self, source: AddedSource, tokens: str | None) -> str | None:
         """Have the authorization server void tokens that are forgotten here. Gives in words why it did not."""
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
@@ -18,6 +18,7 @@ from gateway.core.ledger import (
     SecretRemoved,
     SecretStored,
     SourceAdded,
+    SourceChanged,
     SourceRemoved,
     SourceSwitched,
     SourceToolDecided,
@@ -47,31 +48,17 @@ from gateway.runtime.ports import (
     SourceRecords,
     SourceState,
 )
-from gateway.runtime.sign_ins import SignIns, SignInView
-from gateway.runtime.source_rules import require_room, require_secret, require_unknown_secrets, say_taken
-
-MOST_IMPORTED = 200
-"""Servers of one configuration that are looked at; more than a gateway has, since many may be refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceView:
-    """A source as it is described, as it is now, and its tools."""
-
-    source: AddedSource
-    state: SourceState
-    tools: Sequence[SourceTool]
-    sign_in: SignInView | None = None
-    takes_sign_in: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ToolDecision:
-    """What somebody decides about a tool: the category, None for nobody calls it. `pin` is the definition that they saw."""
-
-    tool: str
-    pin: str
-    category: Category | None
+from gateway.runtime.sign_ins import SignIns
+from gateway.runtime.source_rules import (
+    require_few,
+    require_room,
+    require_secret,
+    require_seen,
+    require_stored,
+    require_unknown_secrets,
+    say_taken,
+)
+from gateway.runtime.source_views import SourceView, ToolDecision
 
 
 class Sources:
@@ -144,7 +131,7 @@ class Sources:
             before = self._take_place(name, sources) if in_place else None
             require_room(name, sources)
             checked = self._host.check(kind, settings)
-            await self._require_secrets(checked)
+            require_stored(checked, await self._records.sealed_secrets())
             source = AddedSource(name, kind, checked, added_at=self._clock.now())
             tokens = await self._write(before, by, SourceAdded(source.added_at, by, source))
             await self._host.attach(source, ())
@@ -159,8 +146,7 @@ class Sources:
         """
         # Beside the loop: as much text as a message holds takes a reader a while.
         read = await asyncio.to_thread(self._host.read_configuration, text, network=network)
-        if len(read.servers) + len(read.refused) > MOST_IMPORTED:
-            raise Misconfigured(f"it holds more than {MOST_IMPORTED} servers; leave in it those that you want here")
+        require_few(read)
         there = await self._all()
         taken = {each.name: say_taken(each.name) for each in read.servers if each.name in there}
         return ClientConfiguration(tuple(each for each in read.servers if each.name not in there), {**read.refused, **taken})
@@ -198,6 +184,26 @@ class Sources:
         self._on_changed()
         await self._revoke(before, tokens)
         return [await self._view(there[server.name]) for server in servers]
+
+    async def change(self, name: str, seen: str, settings: Mapping[str, Json], without: Sequence[str], by: str) -> SourceView:
+        """Give settings of a source that have the digest `seen` other members, take some `without` replacement, and connect it
+        anew. What was decided stays bound to what was looked at: a tool that is another one there waits for a new decision.
+
+        Raises NotFound, Misconfigured, and Refused for settings that are not those any more.
+        """
+        async with self._changing:
+            before = self._require_own(await self._find(name))
+            require_seen(before, seen)
+            kept = {member: value for member, value in before.settings.items() if member not in without}
+            source = replace(before, settings=self._host.check(before.kind, {**kept, **settings}))
+            tokens = None
+            if source != before:
+                require_stored(source.settings, await self._records.sealed_secrets())
+                tokens = await self._sign_ins.change(before, source, by, SourceChanged(self._clock.now(), by, source))
+                await self._host.attach(source, await self._records.source_tools(name))
+        self._on_changed()
+        await self._revoke(before, tokens)
+        return await self._view(source)
 
     async def switch(self, name: str, *, enabled: bool, by: str | None) -> SourceView:
         """Switch a source off, or on again. Raises NotFound, and Refused for one that is declared in the settings file."""
@@ -373,13 +379,6 @@ class Sources:
         tools = await self._records.source_tools(source.name)
         sign_in, takes = self._sign_ins.find(source), self._sign_ins.takes(source)
         return SourceView(source, self._host.state(source.name), tools, sign_in, takes)
-
-    async def _require_secrets(self, settings: Mapping[str, Json]) -> None:
-        stored = await self._records.sealed_secrets()
-        missing = sorted(secrets_named(settings) - stored.keys())
-        if missing:
-            named = ", ".join(f"`{escape(name)[:80]}`" for name in missing)
-            raise Misconfigured(f"no secret is stored under {named}; `countersign secrets set NAME` stores one")
 
     async def _load_secrets(self) -> list[str]:
         """Put every stored secret where drivers find it. Gives those that cannot be read, in words."""

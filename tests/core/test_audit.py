@@ -87,6 +87,7 @@ def later_entries() -> list[Entry]:
         steps.InferenceRefused(at, OPERATOR.id, "ses_1", "cnv_1", "trn_1", None, InferenceRefusal.MODEL),
         steps.RecordsLost(at, steps.LossReason.SHORTER, 40, "c" * 64, at - 2, at - 1, 0),
         steps.SourceAdded(at, OPERATOR.id, AddedSource("notes", SourceKind.MCP, {"command": ["serve"]})),
+        steps.SourceChanged(at, OPERATOR.id, AddedSource("notes", SourceKind.MCP, {"command": ["serve"]})),
         steps.SourceSwitched(at, None, "notes", False),
         steps.SourceRemoved(at, OPERATOR.id, "notes"),
         steps.SourceToolsSeen(at, "notes", (SEEN,), (SEEN,)),

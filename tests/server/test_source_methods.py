@@ -69,6 +69,63 @@ async def test_a_tool_in_quarantine_is_shown_with_what_it_was(stage: Stage) -> N
     assert await refusal(console, "sources/decide", stale) == (-32004, "changed")
 
 
+async def change(console: CheckedSocket, settings: dict[str, Any], without: tuple[str, ...] = ()) -> dict[str, Any]:
+    (seen,) = (await console.call("sources/list"))["sources"]
+    wanted = {"name": "notes", "settingsDigest": seen["settingsDigest"], "settings": settings, "without": list(without)}
+    return await console.call("sources/change", wanted)
+
+
+async def test_a_change_names_what_is_other_and_leaves_the_rest_and_every_decision(stage: Stage) -> None:
+    console = await open_checked(stage, "console")
+    long = "x" * 3_000
+    settings = {"command": "serve", "document": long, "headers": {"a": "b"}}
+    await console.call("sources/add", {"name": "notes", "kind": "mcp", "settings": settings})
+    await console.call("sources/test", {"name": "notes"})
+    first = (await tools(console))[0]
+    decision = {"tool": "read", "pin": first["pin"], "category": "read"}
+    await console.call("sources/decide", {"name": "notes", "decisions": [decision]})
+    changed = await change(console, {"command": "serve", "network": True}, ("headers",))
+    shown = long[:2_000] + "…"
+    assert changed["settings"] == {"command": "serve", "network": True, "document": shown}
+    assert changed["addedAt"]
+    again = await console.call("sources/test", {"name": "notes"})
+    assert (again["state"], again["counts"]["inUse"]) == ("ready", 1)
+    # What is shown cut is not taken for the whole.
+    with pytest.raises(RpcError, match="longer than the console shows"):
+        await change(console, {"args": [shown]})
+    await change(console, {"document": "short"})
+
+
+async def test_a_change_of_another_place_leaves_its_tools_to_a_new_decision(stage: Stage) -> None:
+    console = await open_checked(stage, "console")
+    await add(console)
+    first = (await tools(console))[0]
+    decision = {"tool": "read", "pin": first["pin"], "category": "read"}
+    await console.call("sources/decide", {"name": "notes", "decisions": [decision]})
+    stage.drivers["notes"].identity = "another server"
+    await change(console, {"command": "serve-others"})
+    again = await console.call("sources/test", {"name": "notes"})
+    assert again["counts"] == {"proposed": 1, "inUse": 0, "keptOut": 0, "quarantined": 1}
+
+
+async def test_a_change_of_what_somebody_else_changed_meanwhile_is_refused(stage: Stage) -> None:
+    console = await open_checked(stage, "console")
+    seen = await add(console)
+    await change(console, {"network": True})
+    late = {"name": "notes", "settingsDigest": seen["settingsDigest"], "settings": {"network": False}}
+    assert await refusal(console, "sources/change", late) == (-32004, "changed")
+    assert await refusal(console, "sources/change", {**late, "name": "other"}) == (-32003, "not_found")
+
+
+async def test_a_change_that_cannot_work_changes_nothing(stage: Stage) -> None:
+    console = await open_checked(stage, "console")
+    await add(console)
+    with pytest.raises(RpcError, match="no secret is stored under"):
+        await change(console, {"token": "${secret:notes.KEY}"})
+    (source,) = (await console.call("sources/list"))["sources"]
+    assert source["settings"] == {"command": "serve"}
+
+
 async def test_thousands_of_tools_are_paged_and_searched(stage: Stage) -> None:
     stage.drivers["notes"].tools = [offered(f"tool{number:04}", "x" * 1_500) for number in range(1_990)]
     stage.drivers["notes"].tools.append(offered("special"))
@@ -110,6 +167,7 @@ async def test_the_value_of_a_secret_never_comes_back(stage: Stage) -> None:
         ("sources/read-configuration", {"text": "{}"}),
         ("sources/import", {"text": "{}", "digest": "0" * 64, "servers": ["notes"]}),
         ("sources/test", {"name": "notes"}),
+        ("sources/change", {"name": "notes", "settingsDigest": "0" * 64, "settings": {}}),
         ("sources/switch", {"name": "notes", "enabled": True}),
         ("sources/remove", {"name": "notes"}),
         ("sources/decide", {"name": "notes", "decisions": [{"tool": "read", "pin": "0" * 64, "category": "read"}]}),

@@ -18,6 +18,7 @@ __all__ = [
     "SecretRemoved",
     "SecretStored",
     "SourceAdded",
+    "SourceChanged",
     "SourceRemoved",
     "SourceSwitched",
     "SourceToolDecided",
@@ -36,10 +37,28 @@ class SourceAdded:
     source: AddedSource
 
     def leaf(self) -> Leaf:
-        source = self.source
-        body = {"source": source.name, "kind": source.kind.value, "settingsDigest": digest(source.settings)}
-        payload: dict[str, Json] = {"settings": dict(source.settings)}
-        return Leaf({**header(self.EVENT, self.at, self.principal_id), **body}, canonical_bytes(payload))
+        return _describe(self.EVENT, self.at, self.principal_id, self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceChanged:
+    """A source was described anew. What was decided about its tools stays, each decision bound to its pin: what the source
+    offers from now on is compared with that."""
+
+    EVENT: ClassVar[str] = "source:changed"
+
+    at: int
+    principal_id: str | None
+    source: AddedSource
+
+    def leaf(self) -> Leaf:
+        return _describe(self.EVENT, self.at, self.principal_id, self.source)
+
+
+def _describe(event: str, at: int, principal_id: str | None, source: AddedSource) -> Leaf:
+    body = {"source": source.name, "kind": source.kind.value, "settingsDigest": digest(source.settings)}
+    payload: dict[str, Json] = {"settings": dict(source.settings)}
+    return Leaf({**header(event, at, principal_id), **body}, canonical_bytes(payload))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,4 +164,13 @@ class SecretRemoved:
         return Leaf(header(self.EVENT, self.at, self.principal_id), own_bytes({"name": self.name}))
 
 
-SourceEntry = SourceAdded | SourceSwitched | SourceRemoved | SourceToolsSeen | SourceToolDecided | SecretStored | SecretRemoved
+SourceEntry = (
+    SourceAdded
+    | SourceChanged
+    | SourceSwitched
+    | SourceRemoved
+    | SourceToolsSeen
+    | SourceToolDecided
+    | SecretStored
+    | SecretRemoved
+)

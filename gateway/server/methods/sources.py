@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, cast
 
-from gateway.core.canonical import Json
+from gateway.core.canonical import Json, digest
 from gateway.core.errors import InvalidParams, Misconfigured, Refused
 from gateway.core.model import Principal, ToolSpec
 from gateway.core.sources import SourceTool, Standing
@@ -18,7 +18,8 @@ from gateway.protocol import source_methods as wire
 from gateway.protocol.console_methods import ToolModes
 from gateway.protocol.wire import Nothing
 from gateway.runtime.ports import PolicyEngine, PolicySubject, SignInReply
-from gateway.runtime.sources import Sources, SourceView, ToolDecision
+from gateway.runtime.source_views import SourceView, ToolDecision
+from gateway.runtime.sources import Sources
 from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.table import Concurrency, MethodPermission, MethodRow
 
@@ -54,6 +55,7 @@ class SourceMethods:
             "sources/read-configuration": row(self.read_configuration, reads),
             "sources/import": row(self.import_servers, changes, "secret:stored", "source:added"),
             "sources/test": row(self.test, reads, "source-tools:seen"),
+            "sources/change": row(self.change, changes, "source:changed"),
             "sources/switch": row(self.switch, changes, "source:switched"),
             "sources/remove": row(self.remove, changes, "source:removed"),
             "sources/decide": row(self.decide, changes, "source-tool:decided"),
@@ -130,6 +132,17 @@ class SourceMethods:
     async def test(self, _caller: ConsoleCaller, params: wire.SourceRef) -> wire.WireSource:
         """Connect now and ask what is offered."""
         return _view(await self._sources.probe(params.name))
+
+    async def change(self, caller: ConsoleCaller, params: wire.SourceChange) -> wire.WireSource:
+        """Give a source other settings; it is asked anew what it offers."""
+        before = (await self._sources.find(params.name)).source
+        if cut := _cut_texts(before.settings) & set(_texts(params.settings)):
+            raise InvalidParams(f"`{min(cut)[:40]}…` is longer than the console shows, so it cannot be changed here")
+        with _blaming_the_request():
+            changed = await self._sources.change(
+                params.name, params.settings_digest, params.settings, params.without, caller.principal.id
+            )
+        return _view(changed)
 
     async def switch(self, caller: ConsoleCaller, params: wire.SourceSwitch) -> wire.WireSource:
         """Switch a source off or on."""
@@ -237,6 +250,7 @@ def _view(view: SourceView) -> wire.WireSource:
         name=source.name,
         kind=source.kind,
         settings=_shorten(source.settings),
+        settings_digest=digest(source.settings),
         enabled=source.enabled,
         declared=source.declared,
         added_at=None if source.declared else rfc3339(source.added_at),
@@ -260,6 +274,23 @@ def _view_sign_in(view: SourceView) -> wire.CurrentSignIn | None:
         return None
     done = view.sign_in
     return wire.CurrentSignIn() if done is None else wire.CurrentSignIn(server=done.server, at=rfc3339(done.signed_in_at))
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Every text in a setting, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in cast("Mapping[str, Json]", value).values():
+            yield from _texts(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in cast("Sequence[Json]", value):
+            yield from _texts(inner)
+
+
+def _cut_texts(settings: Mapping[str, Json]) -> set[str]:
+    """The texts as they are shown of which not all is shown."""
+    return set(_texts(_shorten(settings))) - set(_texts(settings))
 
 
 def _shorten(value: Json) -> Json:

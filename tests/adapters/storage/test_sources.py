@@ -25,6 +25,9 @@ async def test_a_source_until_it_is_removed(kept: Kept) -> None:
     assert await kept.records.sources() == (SOURCE,)
     await kept.ledger.append(steps.SourceSwitched(6, None, "notes", False))
     assert await kept.records.sources() == (replace(SOURCE, enabled=False),)
+    changed = replace(SOURCE, settings={"command": ["serve", "ü"]}, enabled=False)
+    await kept.ledger.append(steps.SourceChanged(7, "prn_1", replace(changed, enabled=True, added_at=7)))
+    assert await kept.records.sources() == (changed,)
     await kept.ledger.append(steps.SourceRemoved(7, None, "notes"))
     assert await kept.records.sources() == ()
 
@@ -34,6 +37,15 @@ async def test_removing_a_source_forgets_every_decision_about_its_tools(kept: Ke
     await kept.ledger.append(steps.SourceToolDecided(7, None, "notes", SEEN, Category.READ))
     await kept.ledger.append(steps.SourceRemoved(8, None, "notes"))
     assert await kept.records.source_tools("notes") == ()
+
+
+async def test_changing_a_source_forgets_no_decision_and_needs_one_that_is_there(kept: Kept) -> None:
+    await kept.ledger.append(steps.SourceAdded(5, None, SOURCE), steps.SourceToolsSeen(6, "notes", (SEEN,), ()))
+    await kept.ledger.append(steps.SourceToolDecided(7, None, "notes", SEEN, Category.READ))
+    await kept.ledger.append(steps.SourceChanged(8, None, SOURCE))
+    assert await kept.records.source_tools("notes") == (SourceTool("notes", SEEN, Category.READ, 7),)
+    with pytest.raises(IllegalStep):
+        await kept.ledger.append(steps.SourceChanged(9, None, replace(SOURCE, name="other")))
 
 
 async def test_a_tool_from_first_sight_to_quarantine_and_back(kept: Kept) -> None:

@@ -18,7 +18,8 @@ from gateway.core.model import ToolSpec
 from gateway.core.sources import AddedSource, SourceKind
 from gateway.core.vocabulary import Category
 from gateway.runtime.ports import SourcePhase
-from gateway.runtime.sources import Sources, ToolDecision
+from gateway.runtime.source_views import ToolDecision
+from gateway.runtime.sources import Sources
 from gateway.sandbox.job import SandboxUnavailable
 from tests.fakes.clock import FakeClock
 from tests.fakes.drivers import ScriptedDriver, scripted_kinds

@@ -16,7 +16,7 @@ from gateway.core.ledger import SourceToolDecided
 from gateway.core.sources import SourceKind, Standing
 from gateway.core.vocabulary import Category, Reason
 from gateway.runtime.ports import SourcePhase
-from gateway.runtime.sources import ToolDecision
+from gateway.runtime.source_views import ToolDecision
 from tests.adapters.tools.added_scene import PATIENCE, AddedScene
 from tests.fakes.drivers import ScriptedDriver, offered
 

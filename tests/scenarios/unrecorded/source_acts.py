@@ -115,6 +115,19 @@ async def _(office: Office) -> Attempt:
     return Attempt(lambda: run(office, "sources", "add", name, "--replace", *more), look)
 
 
+@act("source:changed", "console sources/change")
+async def _(office: Office) -> Attempt:
+    name = await add(office)
+
+    async def look() -> object:
+        listed = (await office.console.call("sources/list"))["sources"]
+        return [each["settings"] for each in listed if each["name"] == name]
+
+    (there,) = [each for each in (await office.console.call("sources/list"))["sources"] if each["name"] == name]
+    change = {"name": name, "settingsDigest": there["settingsDigest"], "settings": {"network": True}}
+    return Attempt(lambda: office.console.call("sources/change", change), look)
+
+
 @act("source:switched", "console sources/switch")
 async def _(office: Office) -> Attempt:
     name = await add(office)

@@ -646,6 +646,10 @@ export interface CountersignProtocol {
         params: NewSource;
         result: Source;
       };
+      "sources/change": {
+        params: SourceChange;
+        result: Source;
+      };
       "sources/decide": {
         params: SourceDecisions;
         result: Source;
@@ -2818,7 +2822,8 @@ export interface NewSource {
  * A source and how it is now. `state` is `off`, `connecting`, `ready`, `away` or `needsSignIn`; `why` says in words why it
  * is away. `signIn` is there for a source that people sign in to.
  *
- * `refused` has the first of `refusedCount`. `settings` have long texts cut, and name their secrets as `${secret:NAME}`.
+ * `refused` has the first of `refusedCount`. `settings` have long texts cut, and name their secrets as `${secret:NAME}`;
+ * `settingsDigest` is that of all of them, uncut.
  * `declared`: it stands in the settings file and is changed there.
  */
 export interface Source {
@@ -2833,6 +2838,7 @@ export interface Source {
   settings: {
     [k: string]: unknown;
   };
+  settingsDigest: string;
   signIn?: CurrentSignIn;
   state: string;
   version: string;
@@ -2860,6 +2866,21 @@ export interface RefusedTool {
 export interface CurrentSignIn {
   at?: string;
   server?: string;
+}
+/**
+ * Other settings for a source that has the settings of that digest: these members anew, those `without` taken away, and
+ * all others as they are.
+ */
+export interface SourceChange {
+  name: string;
+  settings: {
+    [k: string]: unknown;
+  };
+  settingsDigest: string;
+  /**
+   * @maxItems 64
+   */
+  without?: string[];
 }
 /**
  * Decisions about tools of one source, all recorded or none.

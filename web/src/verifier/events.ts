@@ -69,6 +69,7 @@ export const RECORDED_EVENTS: ReadonlySet<string> = new Set([
   "source-tool:decided",
   "source-tools:seen",
   "source:added",
+  "source:changed",
   "source:removed",
   "source:signed-in",
   "source:signed-out",

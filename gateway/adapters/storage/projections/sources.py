@@ -18,6 +18,7 @@ from gateway.core.ledger.sources import (
     SecretRemoved,
     SecretStored,
     SourceAdded,
+    SourceChanged,
     SourceEntry,
     SourceRemoved,
     SourceSwitched,
@@ -35,6 +36,10 @@ _seen: Final[StoredJson[SeenTool]] = StoredJson(lambda: TypeAdapter(SeenTool))
 _this_tool = (t.source_tools.c.source == given("source"), t.source_tools.c.tool == given("tool"))
 
 ADD_SOURCE = insertion(t.sources)
+CHANGE_SOURCE = Statement(
+    update(t.sources).where(t.sources.c.name == given("name")).values(settings=bindparam("settings")),
+    refusal="there is no such source",
+)
 SWITCH_SOURCE = Statement(
     update(t.sources).where(t.sources.c.name == given("name")).values(enabled=bindparam("enabled")),
     refusal="there is no such source",
@@ -72,6 +77,8 @@ def change_sources(entry: SourceEntry) -> Sequence[Change]:
                 "added_at": entry.at,
             }
             return (Change(ADD_SOURCE, row),)
+        case SourceChanged(source=source):
+            return (Change(CHANGE_SOURCE, {"of_name": source.name, "settings": _settings.write(source.settings)}),)
         case SourceSwitched():
             return (Change(SWITCH_SOURCE, {"of_name": entry.source, "enabled": entry.enabled}),)
         case SourceRemoved():

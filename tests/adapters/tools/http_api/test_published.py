@@ -17,7 +17,8 @@ from gateway.core.errors import Misconfigured, ToolFailed
 from gateway.core.sources import SourceKind, Standing
 from gateway.core.vocabulary import Category
 from gateway.runtime.ports import SourcePhase
-from gateway.runtime.sources import Sources, ToolDecision
+from gateway.runtime.source_views import ToolDecision
+from gateway.runtime.sources import Sources
 from gateway.sandbox.job import SandboxUnavailable
 from tests.adapters.tools.http_api.apis import document_of
 from tests.adapters.tools.http_api.conftest import Serve

@@ -11,7 +11,7 @@ import pytest
 from gateway.adapters.tools.oauth.host import OAuthSignIns
 from gateway.adapters.tools.offer import SignInNeeded
 from gateway.core.errors import Refused
-from gateway.core.ledger import SourceSignedIn, SourceSignedOut
+from gateway.core.ledger import SourceAdded, SourceChanged, SourceSignedIn, SourceSignedOut
 from gateway.core.sources import AddedSource, SourceKind
 from gateway.runtime.ports import SignInReply
 from gateway.runtime.sign_ins import ATTEMPT_SECONDS, MAX_ATTEMPTS, SignIns
@@ -133,3 +133,18 @@ async def test_a_source_that_nobody_signs_in_to_says_so(kept: Kept, kind: Source
     with pytest.raises(Refused, match="nobody signs in to `other`") as refused:
         await kept.sign_ins.begin(AddedSource("other", kind, settings), "cse_1", "prn_1")
     assert refused.value.reason == "noSignIn"
+
+
+async def test_a_sign_in_stays_with_a_source_that_is_changed_and_ends_where_its_address_does(kept: Kept) -> None:
+    await kept.ledger.append(SourceAdded(0, "prn_1", kept.source))
+    await kept.sign_in()
+    named = replace(kept.source, settings={**kept.source.settings, "elicitation": "ask"})
+    assert await kept.sign_ins.change(kept.source, named, "prn_1", SourceChanged(1, "prn_1", named)) is None
+    assert await kept.token() is not None
+    for settings in ({"url": "https://other.example/mcp"}, {**named.settings, "oauth": {"client_id": "another"}}):
+        elsewhere = replace(named, settings=settings)
+        await kept.sign_in()
+        assert await kept.sign_ins.change(named, elsewhere, "prn_1", SourceChanged(2, "prn_1", elsewhere)) is not None
+        assert isinstance(kept.ledger.entries[-2], SourceSignedOut)
+        assert kept.sign_ins.find(elsewhere) is None
+        assert await kept.token() is None

@@ -58,6 +58,7 @@ const OTHERS: readonly (readonly [string, string])[] = [
   ["source-tool:decided", t`Tool decided about`],
   ["source-tools:seen", t`Source's tools seen`],
   ["source:added", t`Source added`],
+  ["source:changed", t`Source changed`],
   ["source:removed", t`Source removed`],
   ["source:signed-in", t`Signed in to a source`],
   ["source:signed-out", t`Signed out of a source`],
