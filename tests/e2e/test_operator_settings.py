@@ -14,12 +14,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_a_backup_is_made_on_the_console_and_stands_in_the_list(person: Person) -> None:
     page = await person.context.new_page()
     await page.goto(person.gateway.console_origin)
-    await page.get_by_role("link", name="Back up the record").click()
+    await page.get_by_role("navigation", name="Console").get_by_role("link", name="Backup").click()
     await expect(page.get_by_text("The console has made none yet")).to_be_visible()
     await page.get_by_role("button", name="Make a backup").click()
     await expect(page.get_by_text("the copy was checked")).to_be_visible()
     file = await page.get_by_role("region", name="Backups that are there").get_by_role("definition").locator("code").inner_text()
     assert (person.gateway.state / "backups" / file).is_file()
+    # No page puts one back; the page says with which command, on this very file.
+    await expect(page.get_by_role("listitem").filter(has_text=f"/backups/{file}")).to_contain_text("countersign restore /")
     await page.close()
 
 

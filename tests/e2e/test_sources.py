@@ -197,6 +197,36 @@ async def test_the_pages_about_a_source_look_as_they_should(person: Person, note
         await check_focus(page, 12)
 
 
+async def test_a_source_is_changed_under_its_name_and_its_tools_wait_for_a_new_decision(person: Person, notes: Notes) -> None:
+    page = notes.page
+    await (await notes.row("read_note")).press("r")
+    await expect(row_of(page, "read_note")).to_contain_text("in use")
+    await page.get_by_role("button", name="Change", exact=True).press("Enter")
+    form = page.get_by_role("form", name="Change notes")
+    await expect(page.get_by_role("heading", name="Change notes")).to_be_focused()
+    await expect(form.get_by_label("Arguments")).to_have_value(f"-S\n{SERVER}\n{notes.folder}")
+    await check_on_both(page, "console-source-change")
+    await form.get_by_label("Variables").fill("COLOUR=blue")
+    await form.get_by_role("button", name="Change it").click()
+    await expect(form).to_be_hidden()
+    # A variable more makes no other server of it.
+    await ask_again(page)
+    await expect(row_of(page, "read_note")).to_contain_text("in use")
+    await expect(page.get_by_role("region", name="What it may touch")).to_contain_text("COLOUR")
+    await page.get_by_role("button", name="Change", exact=True).click()
+    await form.get_by_label("Arguments").fill(f"-S\n{SERVER}\n{notes.folder}\n--all")
+    await form.get_by_role("button", name="Change it").click()
+    await expect(form).to_be_hidden()
+    await ask_again(page)
+    await expect(row_of(page, "read_note")).to_contain_text("changed, cannot be called")
+    await expect(row_of(page, "read_note")).to_contain_text("it was reached at another place")
+    shell = await person.open_shell()
+    await call_tool(shell, CALLED, title="milk")
+    await expect(call_card(shell, CALLED, "Refused")).to_be_visible()
+    await end_turn(shell)
+    await shell.close()
+
+
 async def test_a_source_that_is_switched_off_serves_nothing_and_one_that_is_removed_is_gone(person: Person, notes: Notes) -> None:
     await (await notes.row("read_note")).press("r")
     await expect(row_of(notes.page, "read_note")).to_contain_text("in use")

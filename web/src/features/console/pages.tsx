@@ -194,7 +194,21 @@ export const consolePages: readonly ConsolePage[] = [
       ),
     },
   },
-  { path: paths.backup, title: t`Backup`, access: "operator", ...page("BackupPage") },
+  {
+    path: paths.backup,
+    title: t`Backup`,
+    access: "operator",
+    ...page("BackupPage"),
+    navigation: {
+      label: t`Backup`,
+      icon: (
+        <>
+          <path d="M4 5h16v4.5H4zM5.5 9.5v10h13v-10" />
+          <path d="M12 12v4.5M9.75 14.5L12 16.75l2.25-2.25" />
+        </>
+      ),
+    },
+  },
   { path: paths.authorize, title: t`Continue to the shell`, access: "signedIn", ...page("Authorize") },
   { path: paths.connect, title: t`Connect a program`, access: "signedIn", ...page("Connect") },
   { path: paths.enrol, title: t`Register your passkey`, access: "anyone", ...page("Enrol") },

@@ -29,8 +29,10 @@ test("a backup is made after the passkey that the gateway asks for, and is then 
   };
   openConsole(gateway, "/backup");
   expect(await screen.findByText("The console has made none yet")).toBeDefined();
+  expect(screen.getByText("countersign restore FILE")).toBeDefined();
   await userEvent.click(screen.getByRole("button", { name: "Make a backup" }));
   await userEvent.click(await screen.findByRole("button", { name: "Confirm with your passkey" }));
   expect(await screen.findByText(/1,234 records are backed up/)).toBeDefined();
   expect(await screen.findByText("countersign-1.tar")).toBeDefined();
+  expect(screen.getByText("countersign restore /srv/backups/countersign-1.tar")).toBeDefined();
 });

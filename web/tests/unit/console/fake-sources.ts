@@ -1,4 +1,4 @@
-import type { Source, SourceDecision, SourceTool } from "../../../src/protocol/generated.ts";
+import type { Source, SourceChange, SourceDecision, SourceTool } from "../../../src/protocol/generated.ts";
 import { RpcError } from "../../../src/protocol/rpc.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 
@@ -41,6 +41,11 @@ export class FakeSource {
       "sources/list-tools": this.#list,
       "sources/decide": ({ decisions }: { readonly decisions: readonly SourceDecision[] }) => this.#decide(decisions),
       "sources/test": () => this.view(),
+      "sources/change": ({ settings, without = [] }: Pick<SourceChange, "settings" | "without">) => {
+        const kept = Object.entries(this.settings).filter(([name]) => !without.includes(name));
+        this.settings = { ...Object.fromEntries(kept), ...settings };
+        return this.view();
+      },
       "sources/switch": ({ enabled }: { readonly enabled: boolean }) => {
         this.changes = { ...this.changes, enabled, state: enabled ? "ready" : "off" };
         return this.view();
@@ -54,6 +59,7 @@ export class FakeSource {
       name: "notes",
       kind: "mcp",
       settings: this.settings,
+      settingsDigest: JSON.stringify(this.settings),
       enabled: true,
       declared: false,
       addedAt: "2026-11-21T09:00:00.000Z",

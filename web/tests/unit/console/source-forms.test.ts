@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { draftOf, readChange } from "../../../src/features/console/sources/change.ts";
 import { compareDefinitions, compareLines } from "../../../src/features/console/sources/difference.ts";
 import { EMPTY_DRAFT, readDraft } from "../../../src/features/console/sources/draft.ts";
 import { goTo, NOWHERE, rangeOf } from "../../../src/features/console/sources/selection.ts";
@@ -116,6 +117,92 @@ describe("a draft", () => {
     expect(draft({ form: "address", headers: ": value" })).toMatchObject({ field: "headers" });
     expect(draft({ form: "api", documentFrom: "text", documentText: "x".repeat(200_000) })).toMatchObject({
       field: "documentText",
+    });
+  });
+});
+
+describe("a change", () => {
+  const source = (kind: "mcp" | "http" | "sql", settings: Record<string, unknown>) => ({
+    ...new FakeSource(new FakeGateway(), []).view(),
+    kind,
+    settings,
+    settingsDigest: "seen",
+  });
+  const settings = {
+    program: {
+      command: ["npx", "-y"],
+      args: ["serve"],
+      env: { A: "b=c" },
+      folders: ["/data"],
+      timeout: 5,
+      network: true,
+    },
+    address: { url: "https://a.example/mcp", headers: { "X-Key": "one:two" }, oauth: { client_id: "x" } },
+    file: { base_url: "https://a.example", document_file: "/api.json", operations: ["list"], allow_private: true },
+    pasted: { base_url: "https://a.example", document: "openapi: …", labels: ["label:high"] },
+    database: { url: "sqlite:////a.db", role: "change", tables: { orders: ["id"] } },
+  };
+  const sources = {
+    program: source("mcp", settings.program),
+    address: source("mcp", settings.address),
+    file: source("http", settings.file),
+    pasted: source("http", settings.pasted),
+    database: source("sql", settings.database),
+  };
+  const change = (name: keyof typeof sources, part: Partial<typeof EMPTY_DRAFT>) => {
+    const read = readChange(sources[name], { ...draftOf(sources[name]), ...part });
+    return "field" in read ? read : { settings: read.settings, without: read.without };
+  };
+
+  test("of nothing is nothing, whatever the form does not show", () => {
+    for (const name of Object.keys(sources) as (keyof typeof sources)[]) {
+      expect(change(name, {}), name).toEqual({ settings: {}, without: [] });
+    }
+  });
+
+  test("names what is other, what is taken away, and the digest of what was looked at", () => {
+    expect(readChange(sources.program, { ...draftOf(sources.program), env: "" })).toEqual({
+      name: "notes",
+      settingsDigest: "seen",
+      settings: {},
+      without: ["env"],
+    });
+    expect(change("address", { url: "https://b.example/mcp", asks: true })).toEqual({
+      settings: { url: "https://b.example/mcp", elicitation: "ask" },
+      without: [],
+    });
+    expect(change("database", { role: "query", label: "label:high" })).toEqual({
+      settings: { role: "query", labels: ["label:high"] },
+      without: [],
+    });
+    expect(change("program", { network: false })).toEqual({ settings: {}, without: ["network"] });
+    expect(change("program", { env: "nothing" })).toMatchObject({ field: "env" });
+  });
+
+  test("of one word of a command sends all of them", () => {
+    expect(change("program", { args: "-y\nserve\n--all" })).toEqual({
+      settings: { command: "npx", args: ["-y", "serve", "--all"] },
+      without: [],
+    });
+    expect(change("program", { args: "" })).toEqual({ settings: { command: "npx" }, without: ["args"] });
+  });
+
+  test("of the place of a document takes the place of what was there", () => {
+    expect(change("pasted", { documentFrom: "file", documentPlace: "/b.json" })).toEqual({
+      settings: { document_file: "/b.json" },
+      without: ["document"],
+    });
+    expect(change("pasted", { documentText: "openapi: 3.1.0" })).toEqual({
+      settings: { document: "openapi: 3.1.0" },
+      without: [],
+    });
+    expect(change("file", { documentFrom: "url", documentPlace: "https://a.example/x" })).toEqual({
+      settings: { document_url: "https://a.example/x" },
+      without: ["document_file"],
+    });
+    expect(change("file", { documentFrom: "text", documentText: "openapi: 3.1.0" })).toEqual({
+      settings: { document: "openapi: 3.1.0" },
+      without: ["document_file"],
     });
   });
 });

@@ -256,6 +256,42 @@ describe("a source", () => {
     expect(gateway.asked("sources/switch")).toEqual([{ name: "notes", enabled: false }]);
   });
 
+  test("is changed in the form that it was added with, and says what that means for its tools", async () => {
+    const source = await openTools("first");
+    const opener = screen.getByRole("button", { name: "Change" });
+    await userEvent.click(opener);
+    const form = within(screen.getByRole("form", { name: "Change notes" }));
+    expect(form.getByText(/cannot be called until somebody decides again/)).toBeDefined();
+    expect(form.getByLabelText<HTMLInputElement>("Program").value).toBe("serve-notes");
+    await userEvent.type(form.getByLabelText("Arguments"), "{Enter}--more");
+    await userEvent.click(form.getByRole("button", { name: "Change it" }));
+    await waitFor(() => expect(screen.queryByRole("form", { name: "Change notes" })).toBeNull());
+    expect(document.activeElement).toBe(opener);
+    expect(gateway.asked("sources/change")).toEqual([
+      {
+        name: "notes",
+        settingsDigest: JSON.stringify({ command: ["serve-notes", "--all"], network: true }),
+        settings: { command: "serve-notes", args: ["--all", "--more"] },
+        without: [],
+      },
+    ]);
+    expect(source.settings).toMatchObject({ args: ["--all", "--more"], network: true });
+    expect(screen.getByRole("region", { name: "What it may touch" }).textContent).toContain("--more");
+  });
+
+  test("that somebody else changed meanwhile says so at the form, which stays open", async () => {
+    await openTools("first");
+    gateway.handlers["sources/change"] = () => {
+      throw new RpcError(-32004, "somebody changed the settings of `notes` meanwhile", "changed");
+    };
+    await userEvent.click(screen.getByRole("button", { name: "Change" }));
+    await userEvent.click(screen.getByRole("button", { name: "Change it" }));
+    const said = await screen.findByRole("alert");
+    expect(said.textContent).toContain("The gateway did not change it");
+    await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
+    expect(document.activeElement).toBe(screen.getByRole("button", { name: "Change" }));
+  });
+
   test("is removed after it was asked whether it should be", async () => {
     const removed: string[] = [];
     gateway.handlers["sources/remove"] = ({ name }) => {
@@ -275,7 +311,7 @@ describe("a source", () => {
     const source = new FakeSource(gateway, []);
     source.changes = { declared: true };
     openConsole(gateway, "/sources/notes");
-    expect(await screen.findByText(/It is switched off or removed there/)).toBeDefined();
+    expect(await screen.findByText(/It is changed, switched off or removed there/)).toBeDefined();
     expect(screen.queryByRole("button", { name: "Remove" })).toBeNull();
   });
 });

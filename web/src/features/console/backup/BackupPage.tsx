@@ -29,6 +29,7 @@ export function BackupPage() {
     async () => setMade(await ask("backups/make", {})),
     () => void cache.invalidateQueries({ queryKey: backups }),
   );
+  const newest = kept.data?.backups[0] === undefined ? "FILE" : `${kept.data.folder}/${kept.data.backups[0].file}`;
   return (
     <>
       <PageHeading
@@ -51,9 +52,7 @@ export function BackupPage() {
         <Button variant="primary" busy={attempt.isPending} onClick={() => attempt.mutate()}>
           {verificationNeeded ? t`Confirm with your passkey` : t`Make a backup`}
         </Button>
-        <span className="note">
-          {rich`The gateway goes on working meanwhile. ${<code>countersign restore FILE</code>} puts one back.`}
-        </span>
+        <span className="note">{t`The gateway goes on working meanwhile.`}</span>
       </div>
       {kept.isError && <Banner tone="danger" urgent title={explain(kept.error)} />}
       {kept.isPending && <Spinner label={t`Looking for backups`} />}
@@ -82,6 +81,17 @@ export function BackupPage() {
           )}
         </section>
       )}
+      <section className="stack" aria-labelledby="restoring">
+        <h2 id="restoring">{t`Putting one back`}</h2>
+        <p>{t`No page does this: the record must not be replaced under a gateway that writes it. On its machine:`}</p>
+        <ol>
+          <li>{t`Stop the gateway.`}</li>
+          <li>
+            {rich`Run ${<code>countersign restore {newest}</code>}. It checks the file before it touches anything, keeps what was there in a folder beside it, and says how many records later than the backup are lost.`}
+          </li>
+          <li>{t`Start it again. Everybody signs in anew.`}</li>
+        </ol>
+      </section>
     </>
   );
 }

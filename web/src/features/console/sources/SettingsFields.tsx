@@ -5,6 +5,7 @@ import type { Draft, DraftFault } from "./draft.ts";
 interface SettingsFieldsProps {
   readonly draft: Draft;
   readonly fault: DraftFault | null;
+  readonly keepsDocument: boolean;
   readonly onChange: (part: Partial<Draft>) => void;
 }
 
@@ -14,7 +15,7 @@ type TextMember = { [Member in keyof Draft]: string extends Draft[Member] ? Memb
 const SECRET_HINT = t`A secret is written as \${secret:NAME}.`;
 
 /** The fields of the kind of source that is chosen. */
-export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) {
+export function SettingsFields({ draft, fault, keepsDocument, onChange }: SettingsFieldsProps) {
   const wire = (member: TextMember) => ({
     value: draft[member],
     error: fault?.field === member ? fault.message : undefined,
@@ -107,7 +108,13 @@ export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) 
             onChange={(event) => onChange({ documentFrom: event.currentTarget.value as Draft["documentFrom"] })}
           />
           {draft.documentFrom === "text" ? (
-            <TextAreaField label={t`Text of the document`} rows={8} required {...wire("documentText")} />
+            <TextAreaField
+              label={t`Text of the document`}
+              hint={keepsDocument ? t`Empty: the text that was pasted before stays.` : undefined}
+              rows={8}
+              required={!keepsDocument}
+              {...wire("documentText")}
+            />
           ) : (
             <Field
               label={draft.documentFrom === "file" ? t`Path of the document` : t`Address of the document`}

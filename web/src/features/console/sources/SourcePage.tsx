@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { t } from "../../../language/t.ts";
 import type { Source } from "../../../protocol/generated.ts";
@@ -15,6 +15,7 @@ import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
+import { ChangeSource } from "./ChangeSource.tsx";
 import { useRefetchWhenChanged, useRemoveSource, useSources, useSwitchSource, useTestSource } from "./queries.ts";
 import { RefusedTools } from "./RefusedTools.tsx";
 import { SourceHealth } from "./SourceHealth.tsx";
@@ -49,7 +50,14 @@ export function SourcePage() {
 }
 
 function Known({ source }: { readonly source: Source }) {
+  const [changing, setChanging] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
+  const wasChanging = useRef(false);
   useRefetchWhenChanged(source);
+  useEffect(() => {
+    if (wasChanging.current && !changing) opener.current?.focus();
+    wasChanging.current = changing;
+  }, [changing]);
   return (
     <>
       <Card as="section" label={t`State`} tone={source.counts.quarantined > 0 ? "danger" : "plain"}>
@@ -63,8 +71,16 @@ function Known({ source }: { readonly source: Source }) {
             <p>{t`Until you decide again they cannot be called. The differences stand in the list of tools below.`}</p>
           </Banner>
         )}
-        <Actions source={source} />
+        <Actions
+          source={source}
+          changing={
+            <Button ref={opener} aria-expanded={changing} onClick={() => setChanging(!changing)}>
+              {t`Change`}
+            </Button>
+          }
+        />
       </Card>
+      {changing && <ChangeSource source={source} onClose={() => setChanging(false)} />}
       <SourceSignIn source={source} />
       <Card as="section" label={t`What it may touch`}>
         <h2>{t`What it may touch`}</h2>
@@ -82,7 +98,13 @@ function Known({ source }: { readonly source: Source }) {
   );
 }
 
-function Actions({ source }: { readonly source: Source }) {
+interface ActionsProps {
+  readonly source: Source;
+  /** The button that opens the form of the settings. */
+  readonly changing: ReactNode;
+}
+
+function Actions({ source, changing }: ActionsProps) {
   const [removing, setRemoving] = useState(false);
   const toast = useToast();
   const test = useTestSource();
@@ -113,6 +135,7 @@ function Actions({ source }: { readonly source: Source }) {
         )}
         {!source.declared && (
           <>
+            {changing}
             <Button busy={flip.isPending} onClick={onSwitch}>
               {source.enabled ? t`Switch off` : t`Switch on`}
             </Button>
@@ -129,7 +152,7 @@ function Actions({ source }: { readonly source: Source }) {
       </div>
       {source.declared && (
         <p className="note">
-          {t`This source is declared in countersign.toml. It is switched off or removed there, and the gateway started anew.`}
+          {t`This source is declared in countersign.toml. It is changed, switched off or removed there, and the gateway started anew.`}
         </p>
       )}
       <RemoveDialog source={source} open={removing} onClose={() => setRemoving(false)} />

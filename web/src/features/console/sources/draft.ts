@@ -113,7 +113,7 @@ export function readDraft(draft: Draft): NewSource | DraftFault {
   }
 }
 
-export function isFault(read: NewSource | DraftFault): read is DraftFault {
+export function isFault(read: object | DraftFault): read is DraftFault {
   return "field" in read;
 }
 

@@ -14,6 +14,7 @@ import type {
   ConfigurationText,
   NewSource,
   Source,
+  SourceChange,
   SourceDecision,
   SourceDecisions,
   SourceTool,
@@ -85,6 +86,19 @@ export function useTestSource() {
     onSuccess: async (source) => {
       storeSource(cache, source);
       await refetchTools(cache, source.name);
+    },
+    onError: () => cache.invalidateQueries({ queryKey: sourcesKey }),
+  });
+}
+
+export function useChangeSource() {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (change: SourceChange) => ask("sources/change", change),
+    onSuccess: async (source) => {
+      storeSource(cache, source);
+      await cache.invalidateQueries({ queryKey: secretsKey });
     },
     onError: () => cache.invalidateQueries({ queryKey: sourcesKey }),
   });

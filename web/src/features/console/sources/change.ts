@@ -1,0 +1,85 @@
+import type { Source, SourceChange } from "../../../protocol/generated.ts";
+import { type Draft, type DraftFault, type DraftForm, EMPTY_DRAFT, isFault, readDraft } from "./draft.ts";
+
+/** The form of a source as it is now. A document that was pasted is not in it: the page is told only its beginning. */
+export function draftOf({ name, kind, settings }: Source): Draft {
+  const { command, args, folders, writable, labels, headers, env } = settings;
+  const words = [...listOf(command), ...listOf(args)];
+  const [file, url] = [textOf(settings.document_file), textOf(settings.document_url)];
+  return {
+    ...EMPTY_DRAFT,
+    form: formOf(kind, words),
+    name,
+    command: words[0] ?? "",
+    args: words.slice(1).join("\n"),
+    env: linesOf(env, "="),
+    folders: listOf(folders).join("\n"),
+    writable: listOf(writable).join("\n"),
+    network: settings.network === true,
+    asks: settings.elicitation === "ask",
+    url: kind === "mcp" ? textOf(settings.url) : "",
+    headers: linesOf(headers, ": "),
+    baseUrl: textOf(settings.base_url),
+    documentFrom: hasPastedDocument({ settings }) ? "text" : url === "" ? "file" : "url",
+    documentPlace: file || url,
+    allowPrivate: settings.allow_private === true,
+    database: kind === "sql" ? textOf(settings.url) : "",
+    role: settings.role === "change" ? "change" : "query",
+    label: listOf(labels)[0] ?? "",
+  };
+}
+
+/** Whether the calls of an API are read from a text that was pasted. */
+export function hasPastedDocument({ settings }: Pick<Source, "settings">): boolean {
+  return settings.document !== undefined;
+}
+
+/** The settings of a program that say together what is started. */
+const COMMAND = ["command", "args"];
+
+/**
+ * What a changed form asks of the gateway, or what is wrong with it. Only what is other than in the form of the source is
+ * named: what no field shows, and what the page was shown cut, stays as it is.
+ */
+export function readChange(source: Source, draft: Draft): SourceChange | DraftFault {
+  const [before, after] = [readDraft(draftOf(source)), readDraft(draft)];
+  if (isFault(after)) return after;
+  const old = isFault(before) ? source.settings : before.settings;
+  const names = Object.keys({ ...old, ...after.settings });
+  const changed = new Set(names.filter((name) => !isSame(old[name], after.settings[name])));
+  if (COMMAND.some((name) => changed.has(name))) for (const name of COMMAND) changed.add(name);
+  if (changed.has("document_file") || changed.has("document_url")) changed.add("document");
+  return {
+    name: source.name,
+    settingsDigest: source.settingsDigest,
+    settings: Object.fromEntries([...changed].flatMap((name) => named(name, after.settings[name]))),
+    without: [...changed].filter((name) => after.settings[name] === undefined && source.settings[name] !== undefined),
+  };
+}
+
+function named(name: string, value: unknown): [string, unknown][] {
+  return value === undefined ? [] : [[name, value]];
+}
+
+function formOf(kind: Source["kind"], words: readonly string[]): DraftForm {
+  if (kind === "http") return "api";
+  if (kind === "sql") return "database";
+  return words.length > 0 ? "program" : "address";
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function listOf(value: unknown): readonly string[] {
+  return (Array.isArray(value) ? value : [value]).filter((each): each is string => typeof each === "string");
+}
+
+function linesOf(value: unknown, separator: string): string {
+  const pairs = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return pairs.map(([name, text]) => `${name}${separator}${text}`).join("\n");
+}
