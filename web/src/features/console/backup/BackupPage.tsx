@@ -16,6 +16,7 @@ import { useVerifiedAction } from "../account/verified-action.ts";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { useAsk } from "../session.tsx";
+import styles from "./Backup.module.css";
 
 const backups = ["backups"] as const;
 
@@ -33,7 +34,7 @@ export function BackupPage() {
   return (
     <>
       <PageHeading
-        lead={t`One file with the whole record and the key that signs its log, kept on the gateway's machine. It does not hold the policy, the settings, the workspace or the models.`}
+        lead={t`One file with the whole record and the key that signs its log, kept on the gateway's machine. It does not hold the files of the policy and of the settings, the workspace or the models.`}
       >
         {t`Backup`}
       </PageHeading>
@@ -84,7 +85,7 @@ export function BackupPage() {
       <section className="stack" aria-labelledby="restoring">
         <h2 id="restoring">{t`Putting one back`}</h2>
         <p>{t`No page does this: the record must not be replaced under a gateway that writes it. On its machine:`}</p>
-        <ol>
+        <ol className={styles.steps}>
           <li>{t`Stop the gateway.`}</li>
           <li>
             {rich`Run ${<code>countersign restore {newest}</code>}. It checks the file before it touches anything, keeps what was there in a folder beside it, and says how many records later than the backup are lost.`}
