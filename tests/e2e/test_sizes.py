@@ -125,6 +125,23 @@ async def test_long_names_of_tools_and_files_leave_each_page_its_width(person: P
     await end_turn(shell)
 
 
+async def test_every_entry_of_the_navigation_can_be_pressed_in_the_lowest_window(person: Person) -> None:
+    page = await person.context.new_page()
+    await page.set_viewport_size({"width": 320, "height": 256})
+    await page.goto(person.gateway.console_origin)
+    more = page.get_by_role("button", name="More")
+    await more.click()
+    navigation = page.get_by_role("navigation", name="Console")
+    for name in ("Policy", "Clients", "Sources", "People", "Passkeys", "Settings", "Backup"):
+        entry = navigation.get_by_role("link", name=name, exact=True)
+        await entry.scroll_into_view_if_needed()
+        box = await entry.bounding_box()
+        assert box is not None
+        assert box["y"] >= 0, f"{name} is above the window"
+        await entry.click(trial=True)
+    await page.close()
+
+
 async def test_the_empty_shell_at_every_size(shell: Page) -> None:
     await check_sizes(shell, "sizes-shell-empty")
 
