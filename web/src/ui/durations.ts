@@ -40,7 +40,12 @@ export function relativeTime(then: number, now: number): string {
   const format = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
   if (size < HOUR) return format.format(Math.round(apart / MINUTE), "minute");
   if (size < DAY) return format.format(Math.round(apart / HOUR), "hour");
-  return format.format(Math.round(apart / DAY), "day");
+  const days = Math.round(apart / DAY);
+  if (size < 60 * DAY) return format.format(days, "day");
+  // Nobody counts in hundreds of days.
+  return size < 730 * DAY
+    ? format.format(Math.round(days / 30.44), "month")
+    : format.format(Math.round(days / 365.25), "year");
 }
 
 /** `1 byte`, `2,048 bytes`. */

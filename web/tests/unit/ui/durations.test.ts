@@ -26,6 +26,9 @@ test.each([
   [-300_000, "5 minutes ago"],
   [7_200_000, "in 2 hours"],
   [-86_400_000, "yesterday"],
+  [-59 * 86_400_000, "59 days ago"],
+  [-91 * 86_400_000, "3 months ago"],
+  [-1_110 * 86_400_000, "3 years ago"],
 ])("%d ms from now reads %s", (apart, words) => {
   expect(relativeTime(1_000_000_000_000 + apart, 1_000_000_000_000)).toBe(words);
 });
