@@ -1,4 +1,4 @@
-"""The configuration of another MCP client on the console: what it would add is shown, then added, all of it or nothing."""
+"""Sources on the console: servers of another MCP client, all that is shown added or nothing, and a source that is changed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from tests.harness.person import Turn
 from tests.harness.socket import RpcError
 from tests.scenarios.conftest import Scene, ada, gateway, scene, text_of
-from tests.scenarios.test_sources import pin, settle
+from tests.scenarios.test_sources import add, calls, pin, settle
+from tests.scenarios.test_sources import serve as serve_changing
 
 __all__ = ["ada", "gateway", "scene"]
 
@@ -173,3 +175,38 @@ async def test_case_159_guests_and_the_agent_origin_have_no_part_in_it(scene: Sc
 async def _sealed(scene: Scene) -> int:
     """How many secrets were ever stored."""
     return text_of(await scene.console.call("audit/list", {"limit": 200})).count("secret:stored")
+
+
+async def test_a_source_that_is_changed_is_asked_anew_and_what_is_another_tool_there_waits_for_a_decision(
+    scene: Scene,
+) -> None:
+    gateway = scene.gateway
+    await add(scene, "moving")
+    await pin(scene, "moving", "look", "read")
+
+    async def change(**settings: object) -> None:
+        (seen,) = [each for each in (await scene.console.call("sources/list"))["sources"] if each["name"] == "moving"]
+        await scene.console.call(
+            "sources/change", {"name": "moving", "settingsDigest": seen["settingsDigest"], "settings": settings}
+        )
+
+    # The same program with one variable more is the same source: what was decided holds.
+    await change(env={"COLOUR": "blue"})
+    await settle(scene, "moving")
+    turn = await scene.begin()
+    assert (await turn.invoke("moving__look", {"text": "a"}))["outcome"] == "ok"
+    # With other arguments somebody else may answer: no turn has its tools any more, before and after it was asked.
+    other = serve_changing(gateway.home, "moved")
+    await change(args=other[1:], writable=[str(gateway.home / "moved")])
+    revoked = await scene.shell.notification("snapshot/revoked", snapshotId=turn.snapshot["id"])
+    assert revoked["reason"] == "toolsChanged"
+    await settle(scene, "moving")
+    again = await Turn.begin(scene.shell)
+    refused = await again.invoke("moving__look", {"text": "b"})
+    assert (refused["outcome"], refused["reason"]) == ("refusedByPolicy", "forbidden")
+    assert calls(gateway, "moved") == []
+    assert calls(gateway, "moving") == ['look {"text": "a"}']
+    await pin(scene, "moving", "look", "read")
+    turn = await scene.begin()
+    assert (await turn.invoke("moving__look", {"text": "c"}))["outcome"] == "ok"
+    assert calls(gateway, "moved") == ['look {"text": "c"}']

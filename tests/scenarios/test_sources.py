@@ -121,40 +121,6 @@ async def test_the_category_that_a_person_gave_decides_and_not_what_the_server_h
     assert calls(gateway, "hinting") == ['keep {"text": "a"}']
 
 
-async def test_a_source_that_is_changed_is_asked_anew_and_what_is_another_tool_there_waits_for_a_decision(
-    gateway: GatewayProcess, scene: Scene
-) -> None:
-    await add(scene, "moving")
-    await pin(scene, "moving", "look", "read")
-
-    async def change(**settings: object) -> None:
-        (seen,) = [each for each in (await scene.console.call("sources/list"))["sources"] if each["name"] == "moving"]
-        await scene.console.call(
-            "sources/change", {"name": "moving", "settingsDigest": seen["settingsDigest"], "settings": settings}
-        )
-
-    # The same program with one variable more is the same source: what was decided holds.
-    await change(env={"COLOUR": "blue"})
-    await settle(scene, "moving")
-    turn = await scene.begin()
-    assert (await turn.invoke("moving__look", {"text": "a"}))["outcome"] == "ok"
-    # With other arguments somebody else may answer: no turn has its tools any more, before and after it was asked.
-    other = serve(gateway.home, "moved")
-    await change(args=other[1:], writable=[str(gateway.home / "moved")])
-    revoked = await scene.shell.notification("snapshot/revoked", snapshotId=turn.snapshot["id"])
-    assert revoked["reason"] == "toolsChanged"
-    await settle(scene, "moving")
-    again = await Turn.begin(scene.shell)
-    refused = await again.invoke("moving__look", {"text": "b"})
-    assert (refused["outcome"], refused["reason"]) == ("refusedByPolicy", "forbidden")
-    assert calls(gateway, "moved") == []
-    assert calls(gateway, "moving") == ['look {"text": "a"}']
-    await pin(scene, "moving", "look", "read")
-    turn = await scene.begin()
-    assert (await turn.invoke("moving__look", {"text": "c"}))["outcome"] == "ok"
-    assert calls(gateway, "moved") == ['look {"text": "c"}']
-
-
 async def test_a_changed_tool_is_in_quarantine_and_voids_the_snapshot(gateway: GatewayProcess, scene: Scene) -> None:
     await add(scene, "turning")
     await pin(scene, "turning", "look", "read")
