@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { draftOf, readChange } from "../../../src/features/console/sources/change.ts";
+import { draftFromSource, readChange } from "../../../src/features/console/sources/change.ts";
 import { compareDefinitions, compareLines } from "../../../src/features/console/sources/difference.ts";
 import { EMPTY_DRAFT, readDraft } from "../../../src/features/console/sources/draft.ts";
 import { goTo, NOWHERE, rangeOf } from "../../../src/features/console/sources/selection.ts";
@@ -150,7 +150,7 @@ describe("a change", () => {
     database: source("sql", settings.database),
   };
   const change = (name: keyof typeof sources, part: Partial<typeof EMPTY_DRAFT>) => {
-    const read = readChange(sources[name], { ...draftOf(sources[name]), ...part });
+    const read = readChange(sources[name], { ...draftFromSource(sources[name]), ...part });
     return "field" in read ? read : { settings: read.settings, without: read.without };
   };
 
@@ -161,7 +161,7 @@ describe("a change", () => {
   });
 
   test("names what is other, what is taken away, and the digest of what was looked at", () => {
-    expect(readChange(sources.program, { ...draftOf(sources.program), env: "" })).toEqual({
+    expect(readChange(sources.program, { ...draftFromSource(sources.program), env: "" })).toEqual({
       name: "notes",
       settingsDigest: "seen",
       settings: {},

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { t } from "../../../language/t.ts";
 import type { Source } from "../../../protocol/generated.ts";
 import { useToast } from "../../../ui/Toast.tsx";
-import { draftOf, hasPastedDocument, readChange } from "./change.ts";
+import { draftFromSource, hasPastedDocument, readChange } from "./change.ts";
 import { type DraftFault, isFault } from "./draft.ts";
 import { useChangeSource } from "./queries.ts";
 import { SourceForm } from "./SourceForm.tsx";
@@ -16,7 +16,7 @@ interface ChangeSourceProps {
 export function ChangeSource({ source, onClose }: ChangeSourceProps) {
   // As it was when the form was opened: a change is made to what was looked at, and the gateway refuses any other.
   const [seen] = useState(source);
-  const [draft, setDraft] = useState(() => draftOf(seen));
+  const [draft, setDraft] = useState(() => draftFromSource(seen));
   const [fault, setFault] = useState<DraftFault | null>(null);
   const toast = useToast();
   const change = useChangeSource();

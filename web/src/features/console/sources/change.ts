@@ -2,7 +2,7 @@ import type { Source, SourceChange } from "../../../protocol/generated.ts";
 import { type Draft, type DraftFault, type DraftForm, EMPTY_DRAFT, isFault, readDraft } from "./draft.ts";
 
 /** The form of a source as it is now. A document that was pasted is not in it: the page is told only its beginning. */
-export function draftOf({ name, kind, settings }: Source): Draft {
+export function draftFromSource({ name, kind, settings }: Source): Draft {
   const { command, args, folders, writable, labels, headers, env } = settings;
   const words = [...listOf(command), ...listOf(args)];
   const [file, url] = [textOf(settings.document_file), textOf(settings.document_url)];
@@ -42,7 +42,7 @@ const COMMAND = ["command", "args"];
  * named: what no field shows, and what the page was shown cut, stays as it is.
  */
 export function readChange(source: Source, draft: Draft): SourceChange | DraftFault {
-  const [before, after] = [readDraft(draftOf(source)), readDraft(draft)];
+  const [before, after] = [readDraft(draftFromSource(source)), readDraft(draft)];
   if (isFault(after)) return after;
   const old = isFault(before) ? source.settings : before.settings;
   const names = Object.keys({ ...old, ...after.settings });
