@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, assert_never
 
+from gateway.agent.circles import goes_round, without_circles
 from gateway.agent.lane import AnswerStep, LaneInput, ProposedCall, StuckStep, collect
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Tool
@@ -42,6 +43,9 @@ async def choose(
         showing = _Showing(lane)
         request = ChatRequest((*prompt, *dialogue.turns), tokens_for(lane), lane.stop, schema=schema)
         heard = await collect(lane, request, ReplyEnd.AFTER_OBJECT, showing.hear)
+        if showing.goes_round:
+            lane.observer.faulted("it says the same over and over")
+            return AnswerStep(without_circles(showing.said))
         match choice := parse_envelope(heard.text):
             case ToolChoice(tool, arguments) if not is_respond(tool, lane.tools):
                 return ProposedCall(tool, arguments)
@@ -72,11 +76,17 @@ class _Showing:
         self._listener = lane.listener
         self._answer = AnswerReader()
         self._is_shown = False
+        self.said = ""
+        self.goes_round = False
 
-    def hear(self, text: str) -> None:
+    def hear(self, text: str) -> bool:
+        """Show what is new of it; whether that is enough, since it only says again what it said."""
         if said := self._answer.read(text):
             self._listener.streamed(said)
             self._is_shown = True
+            self.said += said
+            self.goes_round = goes_round(self.said)
+        return self.goes_round
 
     def discard(self) -> None:
         if self._is_shown:

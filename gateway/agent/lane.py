@@ -170,17 +170,21 @@ class ModelReply:
 
 
 async def collect(
-    lane: LaneInput, request: ChatRequest, end: ReplyEnd = ReplyEnd.STREAM, hear: Callable[[str], None] = lambda _text: None
+    lane: LaneInput,
+    request: ChatRequest,
+    end: ReplyEnd = ReplyEnd.STREAM,
+    hear: Callable[[str], bool | None] = lambda _text: None,
 ) -> ModelReply:
     """Read a reply as far as `end` says, without the thinking at its beginning.
 
-    `hear` gets the text so far after each piece. However it ends, what was counted is counted.
+    `hear` gets the text so far after each piece, and may say that this is enough. However it ends, what was counted is counted.
     """
     reader = ReplyReader(end)
     try:
         async with contextlib.aclosing(read_deltas(lane.chat(request), reader)) as pieces:
             async for _piece in pieces:
-                hear(reader.said)
+                if hear(reader.said):
+                    break
     finally:
         if reader.usage is not None:
             lane.listener.counted(reader.usage.prompt_tokens, reader.usage.completion_tokens, exact=True)

@@ -19,6 +19,7 @@ from gateway.agent.borne_out import unsupported_in
 from gateway.agent.browser import trim
 from gateway.agent.budget import length_of, tokens_of_prompt
 from gateway.agent.choosing import tokens_for
+from gateway.agent.circles import without_circles
 from gateway.agent.excerpts import excerpt_of
 from gateway.agent.grounded import is_made_up, narrowed, summary_of
 from gateway.agent.kept import page_of
@@ -59,7 +60,7 @@ async def worded(lane: LaneInput, question: str, last: ToolMessage, hear: Callab
         lane.listener.trimmed(0)
     prompt = report_prompt(question, last, body, lane.words)
     heard = await collect(lane, ChatRequest(prompt, tokens_for(lane), lane.stop), hear=hear)
-    return trim(heard.text)
+    return without_circles(trim(heard.text))
 
 
 async def report(lane: LaneInput, question: str, last: ToolMessage, query: str, *, is_further: bool) -> str:

@@ -1,5 +1,6 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import type { ChatMessage, JsonSchema } from "./chat.ts";
+import { goesRound, withoutCircles } from "./circles.ts";
 import { collect, type LaneInput, type LaneStep, type ProposedCall } from "./lane.ts";
 import { looksLikePlanning } from "./nudges.ts";
 import { AnswerReader, parseEnvelope } from "./parse.ts";
@@ -27,7 +28,7 @@ export async function choose(
   const { chat, listener, signal } = input;
   const dialogue = new RepairDialogue();
   while (true) {
-    let isShown = false;
+    let [isShown, written] = [false, ""];
     const reader = new AnswerReader();
     const { text } = await collect(
       chat,
@@ -39,9 +40,13 @@ export async function choose(
         if (fresh) {
           listener.streamed(fresh);
           isShown = true;
+          written += fresh;
         }
+        return goesRound(written);
       },
     );
+    // It says the same over and over.
+    if (goesRound(written)) return { kind: "answer", text: withoutCircles(written) };
     const action = parseEnvelope(text);
     if (action.kind === "call" && !isRespond(action.tool, input.tools))
       return { kind: "call", call: { name: action.tool, arguments: action.arguments } };

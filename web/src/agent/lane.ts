@@ -109,7 +109,8 @@ export interface ModelReply {
 }
 
 /**
- * Read a reply as far as `end` says, without the thinking at its beginning. `hear` gets the text so far after each piece.
+ * Read a reply as far as `end` says, without the thinking at its beginning. `hear` gets the text so far after each piece, and may say that
+ * this is enough.
  * However it ends, what was counted is counted.
  */
 export async function collect(
@@ -117,11 +118,11 @@ export async function collect(
   request: ChatRequest,
   listener: LaneListener,
   end: ReplyEnd,
-  hear?: (text: string) => void,
+  hear?: (text: string) => unknown,
 ): Promise<ModelReply> {
   const reader = new ReplyReader(end);
   try {
-    for await (const _piece of readDeltas(chat(request), reader)) hear?.(reader.said);
+    for await (const _piece of readDeltas(chat(request), reader)) if (hear?.(reader.said) === true) break;
   } finally {
     if (reader.usage !== null) listener.counted(reader.usage.promptTokens, reader.usage.completionTokens, true);
   }

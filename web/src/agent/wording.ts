@@ -3,6 +3,7 @@ import { hasWrongNumber, isEcho, isUnfounded, missedQuote, showClosest, sourceOf
 import { unsupportedIn } from "./borne-out.ts";
 import { tokensOfPrompt } from "./budget.ts";
 import { MAX_STEP_TOKENS } from "./choosing.ts";
+import { withoutCircles } from "./circles.ts";
 import { copy } from "./copy.ts";
 import { excerptOf } from "./excerpts.ts";
 import type { ResultSource } from "./figures.ts";
@@ -49,7 +50,8 @@ export async function worded(
   if (body !== content) listener.trimmed(0);
   const messages = reportPrompt(question, last, body);
   const request = { messages, maxTokens: MAX_STEP_TOKENS, temperature: 0, signal };
-  return (await collect(chat, request, listener, "stream", hear)).text.trim();
+  const { text } = await collect(chat, request, listener, "stream", hear);
+  return withoutCircles(text.trim());
 }
 
 /**
