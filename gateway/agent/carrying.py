@@ -26,9 +26,7 @@ from gateway.agent.further import (
     found_files,
     further_search,
     lister_among,
-    none_picked,
     searches,
-    several_found,
     text_search,
 )
 from gateway.agent.lane import ProposedCall
@@ -41,6 +39,7 @@ from gateway.agent.questions import asks_about_content
 from gateway.agent.ranking import terms_in
 from gateway.agent.reading import reader_among
 from gateway.agent.render import required_of
+from gateway.agent.several import none_picked, several_found
 from gateway.agent.tables import table_of
 from gateway.agent.told_apart import of_kind, told_apart
 from gateway.agent.vocabulary import VOCABULARY, any_of

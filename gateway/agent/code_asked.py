@@ -38,10 +38,11 @@ class CodeQuestion(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CodeAsked:
-    """The name in a program, and what is asked of it."""
+    """The name in a program, and what is asked of it. `bare`: only the verb tells that it is one, "what does f return?"."""
 
     name: str
     question: CodeQuestion
+    bare: bool = False
 
 
 _FLAGS: Final = re.IGNORECASE | re.ASCII
@@ -55,6 +56,7 @@ _PAPERS: Final = any_of((*VOCABULARY.same_things[0], *WISH_WORDS.code_files))
 _FILES: Final = rf"(?:in )?(?:which|what) (?:{_PAPERS})"
 _BEINGS: Final = rf"(?:{any_of(VOCABULARY.classifying_words)})"
 _DOES: Final = any_of(WISH_WORDS.body_verbs)
+_GIVES: Final = any_of(WISH_WORDS.returning_verbs)
 _END: Final = r"(?: in [^ ?]+)?[?.! ]*"
 _FORMS: Final = (
     (CodeQuestion.PLACE, rf"(?:where(?:['’]?s| {_BEINGS})|{_FILES} {_BEINGS}) {_ANY} {_DEFINED}{_END}"),
@@ -68,6 +70,9 @@ _FORMS: Final = (
     (CodeQuestion.BODY, rf"how does {_SPOKEN} work{_END}"),
     (CodeQuestion.BODY, rf"what does {_NAME} (?:{_DOES})\b.*"),
 )
+_RETURNED: Final = re.compile(rf"what (?:does|will|would) {_NAME} (?:{_GIVES}){_END}", _FLAGS)
+"""What nothing but a program does."""
+
 _ASKED: Final = [(question, re.compile(form, _FLAGS)) for question, form in _FORMS]
 _CODED: Final = re.compile(r"[A-Za-z0-9]*_|[A-Za-z0-9]*[a-z0-9][A-Z]|[A-Z][A-Z0-9]+\Z")
 """A name as only programs have them: "load_config", "emptyCart", "MAX"."""
@@ -81,6 +86,8 @@ _CLOSING: Final = (")", "]", "}", "end")
 _RETURNS: Final = re.compile(rf"\b(?:{any_of(WISH_WORDS.ending_words)})\b|=>")
 _SPELLINGS: Final = (0, re.IGNORECASE)
 _WHOLE: Final = LIMITS.excerpt_lines
+_NO_NAMES: Final = frozenset((*VOCABULARY.file_references, *VOCABULARY.tellers, *VOCABULARY.told_of))
+"""Words that stand for something else: "what does she return?"."""
 
 
 def code_asked(wish: str) -> CodeAsked | None:
@@ -93,7 +100,10 @@ def code_asked(wish: str) -> CodeAsked | None:
         is_named = found is not None and (len(found.groups()) > 1 or _CODED.match(name) is not None)
         if name and is_named and name.lower() not in VOCABULARY.file_references:
             return CodeAsked(name, question)
-    return None
+    returned = _RETURNED.fullmatch(text)
+    if returned is None or returned[1].lower() in _NO_NAMES:
+        return None
+    return CodeAsked(returned[1], CodeQuestion.BODY, bare=True)
 
 
 def defines(name: str, line: str, flags: int = 0) -> bool:

@@ -138,7 +138,8 @@ class SoughtText:
     """What to look for, in which folder (empty for all), and what the wish asks of the file. `others` is what else to look for
     where nothing holds the query, in this order; `own`: the wish has no word of files; `apart`: a file that has nothing else of
     the question beside the query is not meant; `one`: of
-    several files it is asked which is meant; `code`: the query is a name of a program, and where it is defined is meant."""
+    several files it is asked which is meant; `code`: the query is a name of a program, and where it is defined is meant;
+    `defined`: no other file is."""
 
     query: str
     folder: str
@@ -148,6 +149,7 @@ class SoughtText:
     apart: bool = False
     one: bool = False
     code: bool = False
+    defined: bool = False
 
 
 def finding_in(wish: str) -> SoughtText | None:
@@ -157,7 +159,9 @@ def finding_in(wish: str) -> SoughtText | None:
     if any(is_thing(name) and not name.endswith("/") for name in (bare_thing(wish[word.start : word.end]) for word in words)):
         return None
     if (code := code_asked(wish)) is not None:
-        return SoughtText(code.name, folder_in(wish), wish, code=True)
+        # A name of few letters stands in many words, and where it is defined mostly before a bracket.
+        query, others = (f"{code.name}(", (code.name,)) if code.bare else (code.name, ())
+        return SoughtText(query, folder_in(wish), wish, others, code=True, defined=code.bare)
     if any(each.act != READING for each in asked_acts(wish)):
         return None
     return (

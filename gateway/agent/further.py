@@ -23,6 +23,7 @@ from gateway.agent.file_asked import file_asked
 from gateway.agent.finding import SoughtText, doubted, finding_in, sought
 from gateway.agent.lane import ProposedCall
 from gateway.agent.limits import LIMITS
+from gateway.agent.mentioned import mentioned_query, told_mentions
 from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.passages import lines_of
@@ -30,6 +31,7 @@ from gateway.agent.picking import joined, kind_folder, pick_of, picked_from, top
 from gateway.agent.ranking import terms_in
 from gateway.agent.reading import files_read, reader_among
 from gateway.agent.render import required_of
+from gateway.agent.several import none_picked, several_found
 from gateway.agent.tables import match_of, table_of
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.words import is_spaced_name, words_of
@@ -82,10 +84,10 @@ def looking_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
 
 
 def names_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
-    """The search for files by their ending, where a wish asks for just that."""
-    sought_ending = ending_in(wish)
+    """The search for files by their ending, or by what they mention, where a wish asks for just that."""
+    sought_ending, mentioned = ending_in(wish), mentioned_query(wish)
     if sought_ending is None:
-        return None
+        return text_search(mentioned, SoughtText(mentioned, "", wish), tools) if mentioned else None
     search = text_search(sought_ending.ending, SoughtText(sought_ending.ending, sought_ending.folder, wish), tools)
     return ending_call(sought_ending, search) if search is not None and finds_names(search.name, tools) else None
 
@@ -117,7 +119,7 @@ def further_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool])
     reader = reader_among(tools)
     if reader is None or not calls or len(calls) > _MOST or any(each.result["outcome"] != "ok" for each in calls):
         return None
-    if calls[0].call["name"] == reader[0] or ending_in(wish) is not None:
+    if calls[0].call["name"] == reader[0] or ending_in(wish) is not None or mentioned_query(wish):
         return None
     if picked_from(wish) is not None:
         return _picked_call(wish, calls[-1], tools)
@@ -184,6 +186,8 @@ def left_open(wish: str, calls: Sequence[ToolMessage], copy: Copy) -> str | None
     last = calls[-1]
     if (said := answer_ending(wish, last, copy)) is not None:
         return said
+    if (mentioned := mentioned_query(wish)) and searches(last):
+        return told_mentions(mentioned, last, copy)
     if picked_from(wish) is not None:
         table = table_of(last.result["content"], "")
         if table is None or not table.listing:
@@ -198,30 +202,14 @@ def left_open(wish: str, calls: Sequence[ToolMessage], copy: Copy) -> str | None
     if (told := told_places(wish, last.result["content"], copy)) is not None:
         return told
     files = _ranked_files(finding, last)
+    if finding.defined and not files:
+        return copy.say("notDefined", query=finding.query.rstrip("("))
     if files and _is_by_meaning(last.call["name"]):
         # It finds something for every question: what is near is shown, and no model makes an answer of it.
         nearest = [line for line in lines_of(last.result["content"]) if match_of(line)]
         shown = excerpt_of("\n".join(nearest[:_MOST_ALIKE])).text
         return f"{copy.say('nearest', query=finding.query)}\n\n{shown}"
-    return several_found(finding.query, files, copy)
-
-
-def several_found(query: str, files: Sequence[str], copy: Copy) -> str:
-    """What the loop says of several files of which one is meant, or of none."""
-    # The stars of a name that is looked for are for the tool.
-    said = query.strip("*").replace("*", " ")
-    if not files:
-        return copy.say("notFound", query=said)
-    return copy.say("severalFound", query=said, names=_named(files))
-
-
-def none_picked(files: Sequence[str], copy: Copy) -> str:
-    """What it says where a listing does not tell which of its files is meant."""
-    return copy.say("notPicked", names=_named(files))
-
-
-def _named(files: Sequence[str]) -> str:
-    return ", ".join(f"`{file}`" for file in files)
+    return several_found(query_that_found([last]) if files else finding.query, files, copy)
 
 
 def pointed_reading(wish: str, messages: Sequence[Message], tools: Sequence[Tool]) -> ProposedCall | None:
@@ -355,7 +343,8 @@ def _is_reading(tool: Tool) -> bool:
 
 def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
     """The files that a search found, those first whose lines hold most of the question, then those with most lines."""
-    if finding.code and (files := defining_files(finding.query, search.result["content"])):
+    files = defining_files(finding.query.rstrip("("), search.result["content"]) if finding.code else []
+    if files or finding.defined:
         return files
     held: dict[str, set[str]] = {}
     begun: dict[str, int] = {}

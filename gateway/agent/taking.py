@@ -14,11 +14,12 @@ from gateway.agent.assigned import LEAD
 from gateway.agent.browser import trim
 from gateway.agent.carrying import able_for
 from gateway.agent.copy import Copy
-from gateway.agent.further import found_files, lister_among, none_picked, searcher_among
+from gateway.agent.further import found_files, lister_among, searcher_among
 from gateway.agent.lane import ProposedCall
 from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.outcomes import Carry
 from gateway.agent.picking import TOP, by_age
+from gateway.agent.several import none_picked
 from gateway.agent.tables import table_of
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.wish_words import WISH_WORDS

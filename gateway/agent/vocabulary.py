@@ -265,6 +265,7 @@ class LoopVocabulary:
     ticking_verbs: _Words
     ticked_states: _Words
     striking_verbs: _Words
+    entry_nouns: _Words
     entry_lists: _Words
     enabling_verbs: _Words
     disabling_verbs: _Words
@@ -292,6 +293,12 @@ class LoopVocabulary:
     correcting_words: _Words
     meant_verbs: _Words
     repeated_acts: _Words
+    mentioning_verbs: _Words
+    mentioned_words: _Words
+    counted_again: _Words
+    shown_again: _Words
+    undoing_phrases: _Words
+    taken_ends: _Words
     repeating_tails: _Words
     asked_leads: _Words
     asked_openers: _Words

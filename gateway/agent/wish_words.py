@@ -63,6 +63,7 @@ class LoopWishWords:
     defining_words: _Words
     code_kinds: _Words
     code_files: _Words
+    returning_verbs: _Words
     body_verbs: _Words
     ending_words: _Words
     defined_words: _Words

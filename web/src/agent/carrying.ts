@@ -7,16 +7,7 @@ import { copy } from "./copy.ts";
 import { excerptOf } from "./excerpts.ts";
 import { asksForFigure, bareFigure, figureIn, type ResultSource } from "./figures.ts";
 import { datedIn, describedText, findingIn, folderIn, queryOf, type SoughtText, shorterQueries } from "./finding.ts";
-import {
-  answeringAmong,
-  foundFiles,
-  furtherSearch,
-  listerAmong,
-  nonePicked,
-  searches,
-  severalFound,
-  textSearch,
-} from "./further.ts";
+import { answeringAmong, foundFiles, furtherSearch, listerAmong, searches, textSearch } from "./further.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
@@ -27,6 +18,7 @@ import { asksAboutContent } from "./questions.ts";
 import { termsIn } from "./ranking.ts";
 import { readerAmong } from "./reading.ts";
 import { fill, requiredOf } from "./render.ts";
+import { nonePicked, severalFound } from "./several.ts";
 import { tableOf } from "./tables.ts";
 import { ofKind, toldApart } from "./told-apart.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";

@@ -16,6 +16,8 @@ import { wishWords } from "./wish-words.ts";
 /** The name in a program, and what is asked of it: where it is defined, where it is used, or what it returns or does. */
 interface CodeAsked {
   readonly name: string;
+  /** Only the verb tells that it is one: "what does f return?". */
+  readonly bare?: boolean;
   readonly question: "place" | "uses" | "body";
 }
 
@@ -52,7 +54,11 @@ const ASKED = FORMS.map(([question, form]) => ({ question, form: new RegExp(`^${
 const BARE = new RegExp(`^what does ${NAME} (?:${DOES})\\b.*$`, "i");
 /** A name as only programs have them: "load_config", "emptyCart", "MAX". */
 const CODED = /^(?:[A-Za-z0-9]*_|[A-Za-z0-9]*[a-z0-9][A-Z]|[A-Z][A-Z0-9]+$)/;
+/** What nothing but a program does. */
+const RETURNED = new RegExp(`^what (?:does|will|would) ${NAME} (?:${anyOf(wishWords.returningVerbs)})${END}$`, "i");
 const NO_NAMES: ReadonlySet<string> = new Set(vocabulary.fileReferences);
+/** Words that stand for something else: "what does she return?". */
+const NO_BARE_NAMES: ReadonlySet<string> = new Set([...NO_NAMES, ...vocabulary.tellers, ...vocabulary.toldOf]);
 const LEADS = `^[ \\t]*(?:(?:${anyOf(wishWords.definingLeads)}) )*`;
 /** A line that a search found: its file, its number and its text. */
 const PLACED = /^([^:]*[^: ]):([0-9]+)(?:-[0-9]+)?: ?(.*)$/;
@@ -62,7 +68,7 @@ const RETURNS = new RegExp(`\\b(?:${anyOf(wishWords.endingWords)})\\b|=>`);
 const SPELLINGS = ["", "i"] as const;
 
 /** What a question asks of a name in a program; null for any other. */
-function codeAsked(wish: string): CodeAsked | null {
+export function codeAsked(wish: string): CodeAsked | null {
   const text = questionIn(wish);
   for (const { question, form } of ASKED) {
     const name = form.exec(text)?.slice(1).find(Boolean);
@@ -70,12 +76,11 @@ function codeAsked(wish: string): CodeAsked | null {
   }
   // "What does photosynthesis do?" has no name of a program.
   const name = BARE.exec(text)?.[1] ?? "";
-  return CODED.test(name) ? { name, question: "body" } : null;
-}
-
-/** The name of a program that a question is about; empty for any other. */
-export function codeName(wish: string): string {
-  return codeAsked(wish)?.name ?? "";
+  if (CODED.test(name)) return { name, question: "body" };
+  const returned = RETURNED.exec(text)?.[1] ?? "";
+  return returned === "" || NO_BARE_NAMES.has(returned.toLowerCase())
+    ? null
+    : { name: returned, question: "body", bare: true };
 }
 
 /** Whether a line of a program defines the name. */

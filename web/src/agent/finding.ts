@@ -1,6 +1,6 @@
 import { askedActs, bareThing, isThing } from "./acts.ts";
 import { apartQuery, doubtfulQuery, ownQueries, spends, TASKS } from "./affairs.ts";
-import { codeName } from "./code-asked.ts";
+import { codeAsked } from "./code-asked.ts";
 import { isMonth } from "./monthly.ts";
 import { namedThing, recordQuery } from "./named.ts";
 import { OPEN, openQueries } from "./open-entries.ts";
@@ -33,6 +33,8 @@ export interface SoughtText {
   readonly one?: boolean;
   /** The query is a name of a program, and where it is defined is meant. */
   readonly code?: boolean;
+  /** The same, and no other file is. */
+  readonly defined?: boolean;
 }
 
 const SEARCH = anyOf(vocabulary.searchPhrases);
@@ -156,8 +158,13 @@ const MOST_DESCRIBED = 12;
 export function findingIn(wish: string): SoughtText | null {
   const names = wordsOf(wish).map(({ start, end }) => bareThing(wish.slice(start, end)));
   if (names.some((name) => isThing(name) && !name.endsWith("/"))) return null;
-  const query = codeName(wish);
-  if (query !== "") return { query, folder: folderIn(wish), asked: wish, others: [], own: false, code: true };
+  const code = codeAsked(wish);
+  if (code !== null) {
+    const { name, bare = false } = code;
+    // A name of few letters stands in many words, and where it is defined mostly before a bracket.
+    const [query, others] = bare ? [`${name}(`, [name]] : [name, []];
+    return { query, folder: folderIn(wish), asked: wish, others, own: false, code: true, defined: bare };
+  }
   if (askedActs(wish).some(({ act }) => act !== "read")) return null;
   const told = datedIn(wish) ?? placedIn(wish) ?? openedIn(wish) ?? calledIn(wish) ?? toldIn(wish);
   return told ?? describedIn(wish) ?? ownIn(wish) ?? oneAmong(wish) ?? inFolder(wish);

@@ -12,6 +12,7 @@ import { fileAsked } from "./file-asked.ts";
 import { doubted, findingIn, type SoughtText, sought } from "./finding.ts";
 import { calledSo, isByMeaning, isSearch, spellings } from "./found.ts";
 import type { ProposedCall } from "./lane.ts";
+import { mentionedQuery, toldMentions } from "./mentioned.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { isObject } from "./parse.ts";
@@ -20,6 +21,7 @@ import { filesOf, joined, kindFolder, pickedFrom, pickOf, topKind } from "./pick
 import { termsIn } from "./ranking.ts";
 import { filesRead, readerAmong } from "./reading.ts";
 import { fill, requiredOf } from "./render.ts";
+import { nonePicked, severalFound } from "./several.ts";
 import { matchOf, tableOf } from "./tables.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { isSpacedName, wordsOf } from "./words.ts";
@@ -76,10 +78,13 @@ export function lookingFor(wish: string, tools: Tools): ProposedCall | null {
   return told !== null || search === null || runsByItself(search.name, tools) ? search : null;
 }
 
-/** The search for files by their ending, where a wish asks for just that. */
+/** The search for files by their ending, or by what they mention, where a wish asks for just that. */
 export function namesFor(wish: string, tools: Tools): ProposedCall | null {
-  const found = endingIn(wish);
-  if (found === null) return null;
+  const [found, mentioned] = [endingIn(wish), mentionedQuery(wish)];
+  if (found === null) {
+    const sought = { query: mentioned, folder: "", asked: wish, others: [], own: false };
+    return mentioned === "" ? null : textSearch(mentioned, sought, tools);
+  }
   const finding = { query: found.ending, folder: found.folder, asked: wish, others: [], own: false };
   const search = textSearch(found.ending, finding, tools);
   return search !== null && findsNames(search.name, tools) ? endingCall(found, search) : null;
@@ -113,7 +118,7 @@ export function furtherCall(wish: string, calls: readonly ToolMessage[], tools: 
   if (reader === null || first === undefined || calls.length > MOST) return null;
   if (first.call.name === reader.name || calls.some(({ result }) => result.outcome !== "ok")) return null;
   const read = (path: string): ProposedCall => ({ name: reader.name, arguments: { [reader.path]: path } });
-  if (endingIn(wish) !== null) return null;
+  if (endingIn(wish) !== null || mentionedQuery(wish) !== "") return null;
   if (pickedFrom(wish) !== null) {
     // The listing of the folder that keeps such files, or the read.
     const [last, lister] = [calls.at(-1) as ToolMessage, listerAmong(tools)];
@@ -172,6 +177,8 @@ export function leftOpen(wish: string, calls: readonly ToolMessage[]): string | 
   const last = calls.at(-1) as ToolMessage;
   const ended = answerEnding(wish, last);
   if (ended !== null) return ended;
+  const mentioned = mentionedQuery(wish);
+  if (mentioned !== "" && searches(last)) return toldMentions(mentioned, last);
   if (pickedFrom(wish) !== null) {
     const table = tableOf(last.result.content, "");
     const kind = table?.listing === true ? topKind(wish, last) : "";
@@ -184,26 +191,14 @@ export function leftOpen(wish: string, calls: readonly ToolMessage[]): string | 
   const told = toldPlaces(wish, last.result.content);
   if (told !== null) return told;
   const files = rankedFiles(finding, last);
+  if (finding.defined === true && files.length === 0)
+    return fill(copy.notDefined, () => finding.query.replace(/\($/, ""));
   if (files.length > 0 && isByMeaning(last.call.name)) {
     // It finds something for every question: what is near is shown, and no model makes an answer of it.
     const nearest = linesOf(last.result.content).filter((line) => matchOf(line) !== null);
     return `${fill(copy.nearest, () => finding.query)}\n\n${excerptOf(nearest.slice(0, MOST_ALIKE).join("\n")).text}`;
   }
-  return severalFound(finding.query, files);
-}
-
-/** What the loop says of several files of which one is meant, or of none. */
-export function severalFound(query: string, files: readonly string[]): string {
-  const sentence = files.length === 0 ? copy.notFound : copy.severalFound;
-  // The stars of a name that is looked for are for the tool.
-  return fill(sentence, (blank) =>
-    blank === "query" ? query.replace(/^\*+|\*+$/g, "").replaceAll("*", " ") : quoted(files),
-  );
-}
-
-/** What it says where a listing does not tell which of its files is meant. */
-export function nonePicked(files: readonly string[]): string {
-  return fill(copy.notPicked, () => quoted(files));
+  return severalFound(files.length > 0 ? queryThatFound([last]) : finding.query, files);
 }
 
 /** The call that reads "it", where the newest call of the conversation found one file; null for any other wish. */
@@ -341,8 +336,9 @@ function isPath(line: string): boolean {
 
 /** The files that a search found, those first whose lines hold most of the question, then those with most lines. */
 function rankedFiles(finding: SoughtText, search: ToolMessage): readonly string[] {
-  const defining = finding.code === true ? definingFiles(finding.query, search.result.content) : [];
-  if (defining.length > 0) return defining;
+  const name = finding.query.replace(/\($/, "");
+  const defining = finding.code === true ? definingFiles(name, search.result.content) : [];
+  if (defining.length > 0 || finding.defined === true) return defining;
   const wanted = wantedBy(finding);
   const begins = beginningOf(finding, search);
   const held = new Map<string, { readonly terms: Set<string>; count: number; begun: number }>();
@@ -390,8 +386,4 @@ function wantedBy({ asked, query }: SoughtText): ReadonlySet<string> {
 function holdsAll(finding: SoughtText, { result }: ToolMessage): boolean {
   const held = new Set(termsIn(result.content));
   return [...wantedBy(finding)].every((term) => held.has(term));
-}
-
-function quoted(names: readonly string[]): string {
-  return names.map((name) => `\`${name}\``).join(", ");
 }

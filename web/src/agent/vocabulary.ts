@@ -264,6 +264,7 @@ interface Vocabulary {
   readonly tickingVerbs: Words;
   readonly tickedStates: Words;
   readonly strikingVerbs: Words;
+  readonly entryNouns: Words;
   readonly entryLists: Words;
   readonly enablingVerbs: Words;
   readonly disablingVerbs: Words;
@@ -291,6 +292,12 @@ interface Vocabulary {
   readonly correctingWords: Words;
   readonly meantVerbs: Words;
   readonly repeatedActs: Words;
+  readonly mentioningVerbs: Words;
+  readonly mentionedWords: Words;
+  readonly countedAgain: Words;
+  readonly shownAgain: Words;
+  readonly undoingPhrases: Words;
+  readonly takenEnds: Words;
   readonly repeatingTails: Words;
   readonly askedLeads: Words;
   readonly askedOpeners: Words;

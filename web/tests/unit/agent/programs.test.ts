@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answerCode, codeName, definingFiles, tellsPlaces, toldPlaces } from "../../../src/agent/code-asked.ts";
+import { answerCode, codeAsked, definingFiles, tellsPlaces, toldPlaces } from "../../../src/agent/code-asked.ts";
 import { fieldsIn } from "../../../src/agent/fields.ts";
 import { answerSwitch } from "../../../src/agent/switched.ts";
 import { readVectors } from "./vectors.ts";
@@ -28,8 +28,10 @@ test.each(vectors.fields)("a text has named values: $file", ({ file, fields }) =
   expect(fieldsIn(vectors.files[file] ?? "", file)).toEqual(fields);
 });
 
+const codedName = (asked: string): string => codeAsked(asked)?.name ?? "";
+
 test.each(vectors.asked)("a question may be about a name of a program: $asked", ({ asked, name }) => {
-  expect(codeName(asked)).toBe(name);
+  expect(codedName(asked)).toBe(name);
 });
 
 test.each(vectors.switches)("whether something is on is read from its setting: $name", ({ asked, file, answer }) => {
@@ -44,7 +46,7 @@ test.each(vectors.code)("what a name is stands in the lines of the program: $nam
 test.each(vectors.places)(
   "a search tells where a name is defined or used: $name",
   ({ asked, found, files, answer }) => {
-    expect(definingFiles(codeName(asked) || "-", found)).toEqual(files);
+    expect(definingFiles(codedName(asked) || "-", found)).toEqual(files);
     expect(toldPlaces(asked, found)).toBe(answer);
     expect(tellsPlaces(asked, found)).toBe(answer !== null);
   },
