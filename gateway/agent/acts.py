@@ -59,6 +59,7 @@ _POINTED: Final = re.compile(
 )
 """A thing that is taken away or sent, and that is told by a description: "delete the one about the printer"."""
 
+_EDITS: Final = frozenset({"edit", "replace"})
 _PART: Final = re.compile(rf"[,;!\n]|\.(?= |$)|\b(?:{'|'.join(VOCABULARY.cues)})\b", re.IGNORECASE | re.ASCII)
 _ASKS: Final = re.compile(rf"\?|\b(?:{'|'.join(VOCABULARY.question_words)})\b", re.IGNORECASE | re.ASCII)
 _SPARES: Final = re.compile(
@@ -124,7 +125,11 @@ def left_undone(message: str, closed: Sequence[ToolMessage], tools: Sequence[Too
         if asked.act == READING and all(any(is_about(call, thing) for thing in others) for call in calls):
             calls = [call for call in calls if any(is_about(call, thing) for thing in asked.things)]
         undone += [f"{asked.verb} {thing}" for thing in missing_things(asked, calls)]
-        if not calls and not asked.things and (pointed := _POINTED.match(message, asked.at)) is not None:
+        # "Delete it" may mean an entry, which is taken out of a file that stays.
+        is_taken_out = (
+            len(acts) == 1 and asked.act == "delete" and any(_EDITS & set(parts_of(each.call["name"])) for each in closed)
+        )
+        if not calls and not asked.things and not is_taken_out and (pointed := _POINTED.match(message, asked.at)) is not None:
             undone.append(pointed[0])
     return list(dict.fromkeys([*undone, *_untouched(message, closed, [thing for each in acts for thing in each.things])]))
 

@@ -15,11 +15,14 @@ from typing import Final
 
 from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
 from gateway.agent.asked import is_for_another
+from gateway.agent.asked_again import asked_again
 from gateway.agent.browser import trim
 from gateway.agent.budget import length_of
+from gateway.agent.code_asked import code_asked
 from gateway.agent.further import calls_under_way, found_files, searches
 from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage, UserMessage
 from gateway.agent.reading import is_file, reader_among
+from gateway.agent.taken_back import entry_taken_back
 from gateway.agent.turn_progress import progress_of
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.wish_words import WISH_WORDS
@@ -64,6 +67,8 @@ _ASKED: Final = re.compile(
 )
 """A question, or what is looked for: what leads to it, the words for what is asked, and what comes behind them."""
 
+_CODE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\(\))?")
+_NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][\w-]+(?: [A-Z][\w-]+)*")
 _PLACES: Final = {**VOCABULARY.line_places, **VOCABULARY.more_places}
 _ORDINAL: Final = rf"the ({any_of((*_PLACES, 'next', 'other'))})(?: (?:one|file|{any_of(VOCABULARY.document_nouns)}))?"
 _PLACED: Final = re.compile(rf"^{_ORDINAL}$", _FLAGS)
@@ -126,6 +131,8 @@ def whole_wish(said: str, wish: str, messages: Sequence[Message], tools: Sequenc
     text = trim(said)
     if "\n" in text or not 0 < len(words_of(text)) <= _MOST_WORDS:
         return said
+    if whole := entry_taken_back(text, messages, tools) or asked_again(text, wish):
+        return whole
     shown = _shown_files(messages, tools)
     for form in _FORMS:
         if (found := form.match(text)) is not None and (whole := _another(found[1] or "", found[2], wish, shown)):
@@ -172,8 +179,20 @@ def _asked_for(link: str, named: str, wish: str) -> str:
         head, _, tail = wish.rpartition(f" {link} ")
         is_short = head != "" and len(words_of(tail)) <= _MOST_NAMED
         return f"{head} {link} {named}{tail[len(tail.rstrip('?.!')) :]}" if is_short else ""
+    if (code := code_asked(wish)) is not None:
+        return wish.replace(code.name, named, 1) if _CODE.fullmatch(named) else ""
+    names = _names_in(wish)
+    if named[0].isupper() and names and named.lower() not in _DAYS:
+        return wish.replace(names[0], named) if len(names) == 1 else ""
     asked = _ASKED.match(wish)
     return "" if asked is None or is_thing(asked[2]) else f"{asked[1]}{named}{asked[3]}"
+
+
+def _names_in(wish: str) -> list[str]:
+    """The names of a question, those that stand side by side as one, without days."""
+    bare = {word.bare for word in words_of(wish)}
+    found = [each for each in _NAME.findall(wish) if each.lower() not in _DAYS]
+    return [each for each in dict.fromkeys(found) if bare.issuperset(word.bare for word in words_of(each))]
 
 
 def _with_place(said: str, messages: Sequence[Message], tools: Sequence[Tool]) -> str:

@@ -63,6 +63,7 @@ _NO_ENTRY: Final = frozenset(
 )
 """Words by which an entry is told otherwise than by what it says, and such as part several."""
 
+_QUOTED: Final = re.compile(rf"(?:(?:{any_of(VOCABULARY.entry_nouns)}) )?[\"“„']([^\"“”„]+)[\"”“']")
 _BOX: Final = re.compile(r"[ \t]*(?:[-*+] )?\[([ xX])\]")
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*+] |\[[ xX]\])")
 _MOST_WORDS: Final = 8
@@ -73,8 +74,8 @@ def mark_in(wish: str) -> ListMark | None:
     """What a wish ticks or takes out of a list; None for any other wish."""
     text = trim(wish)
     for form, ticks, strikes in _PATTERNS:
-        if (found := form.search(text)) is not None and _tells(found[1]):
-            return ListMark(found[1], ticks, strikes, (found[2] or "").lower(), found[3] or "")
+        if (found := form.search(text)) is not None and (entry := _entry_in(found[1])):
+            return ListMark(entry, ticks, strikes, (found[2] or "").lower(), found[3] or "")
     return None
 
 
@@ -100,6 +101,14 @@ def mark_change(mark: ListMark, line: str, text: str) -> LineChange | None:
     # The last line has no end of its own, so that of the one before it goes.
     old = "\n".join(rows[at - 1 :])
     return LineChange(old, rows[at - 1]) if at and text.count(old) == 1 else None
+
+
+def _entry_in(said: str) -> str:
+    """What an entry says by these words: what stands in quotes as it is, else the words; empty where they tell it otherwise."""
+    quoted = _QUOTED.fullmatch(said)
+    if quoted is not None:
+        return quoted[1] if terms_in(quoted[1]) else ""
+    return said if _tells(said) else ""
 
 
 def _tells(entry: str) -> bool:

@@ -18,6 +18,7 @@ from gateway.agent.messages import Tool
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.render import required_of
 from gateway.agent.spaced_names import longer_name
+from gateway.agent.taken_back import changed_inside
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.wish_words import WISH_WORDS
 from gateway.agent.words import QUOTED, words_of
@@ -58,6 +59,13 @@ _OUT_OF: Final = re.compile(
 _OUT_OF_IT: Final = re.compile(
     rf"\b(?:from|off|out of|(?:{_PARTS}) (?:of|in)) (?:{any_of(WISH_WORDS.pronouns)}|that|this)\b", _FLAGS
 )
+_PART: Final = re.compile(
+    rf"\b(?:{any_of((*WISH_WORDS.possessives, *VOCABULARY.kept_leads, *VOCABULARY.line_places))}) (?:[a-z]+ )?"
+    rf"(?:{any_of((*VOCABULARY.counted_nouns['line'], *VOCABULARY.counted_nouns['row'], *VOCABULARY.counted_nouns['word']))})\b",
+    _FLAGS,
+)
+"""A part of a file, which is no file: "delete its last line"."""
+
 _PLACES: Final = any_of((*VOCABULARY.moving_links, *VOCABULARY.keeping_links))
 _ANEW: Final = frozenset(VOCABULARY.rewriting_verbs)
 """Verbs of which a new text of a whole file is meant as well: "change it to bye"."""
@@ -77,10 +85,14 @@ _OF_IT: Final = re.compile(
 
 
 def withheld_words(lane: LaneInput, wish: str, call: ProposedCall) -> str | None:
-    """What is said in the place of a change that the words of a wish speak against; None for any other call."""
+    """What is said in the place of a change that the words of a wish, or what was done before it, speak against; None for any
+    other call."""
     tool = next((tool for tool in lane.tools if tool["name"] == call.name), None)
     why = None if tool is None else withheld(call.arguments, tool, wish)
     paths = _paths_in(call.arguments)
+    if tool is not None and why is None and tool["category"] == "destructive":
+        is_inside = any(not _places_of(path, wish) and changed_inside(path, lane.messages, lane.tools) for path in paths)
+        why = Withheld.ALL_DELETED if is_inside else None
     names = [(file, longer) for file in paths if (longer := longer_name(wish, file)) is not None]
     file, longer = (names or [(next(iter(paths), ""), "")])[0]
     return None if why is None else lane.copy.say(why.value, file=file, longer=longer)
@@ -163,7 +175,9 @@ def _is_taken_out_of(path: str, wish: str) -> bool:
     text = QUOTED.sub(" ", wish)
     named = _places_of(path, wish)
     lead = _STOPPED.split(wish[: named[0]])[-1] if named else ""
-    return _OUT_OF.search(lead) is not None if named else _OUT_OF_IT.search(text) is not None
+    if named:
+        return _OUT_OF.search(lead) is not None
+    return _OUT_OF_IT.search(text) is not None or _PART.search(text) is not None
 
 
 def _is_placed(path: str, wish: str, tool: Tool) -> bool:

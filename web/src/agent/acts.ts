@@ -101,7 +101,9 @@ export function leftUndone(message: string, closed: readonly ClosedCall[], tools
     const others = acts.flatMap((each) => (each === asked ? [] : each.things));
     const isOther = asked.act === "read" && made.every((call) => others.some((thing) => isAbout(call, thing)));
     const calls = isOther ? made.filter((call) => asked.things.some((thing) => isAbout(call, thing))) : made;
-    const isNone = calls.length === 0 && asked.things.length === 0;
+    // "Delete it" may mean an entry, which is taken out of a file that stays.
+    const isTakenOut = acts.length === 1 && asked.act === "delete" && closed.some(({ call }) => isEdit(call.name));
+    const isNone = calls.length === 0 && asked.things.length === 0 && !isTakenOut;
     const pointed = isNone ? (POINTED.exec(message.slice(asked.at)) ?? []) : [];
     return [...missingThings(asked, calls).map((thing) => `${asked.verb} ${thing}`), ...pointed];
   });
@@ -115,6 +117,10 @@ export function leftUndone(message: string, closed: readonly ClosedCall[], tools
       ),
     ]),
   ];
+}
+
+function isEdit(name: string): boolean {
+  return partsOf(name).some((part) => part === "edit" || part === "replace");
 }
 
 /** The parts of an order that name things of which no call has one, whatever their verb is, beside those that were `judged` by it. */

@@ -1,9 +1,12 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { askedActs, bareThing, isThing } from "./acts.ts";
 import { isForAnother } from "./asked.ts";
+import { askedAgain } from "./asked-again.ts";
+import { codeAsked } from "./code-asked.ts";
 import { callsUnderWay, foundFiles, searches } from "./further.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { isFile, readerAmong } from "./reading.ts";
+import { entryTakenBack } from "./taken-back.ts";
 import { progressOf } from "./turn-progress.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wishWords } from "./wish-words.ts";
@@ -50,6 +53,8 @@ const ASKED = new RegExp(
   "i",
 );
 
+const CODE = /^[A-Za-z_][A-Za-z0-9_]*(?:\(\))?$/;
+const NAMES = /(?<=[a-z,] )[A-Z][\p{L}\p{N}_-]+(?: [A-Z][\p{L}\p{N}_-]+)*/gu;
 const PLACES = new Map(Object.entries({ ...vocabulary.linePlaces, ...vocabulary.morePlaces }));
 const ORDINAL = `the (${anyOf([...PLACES.keys(), "next", "other"])})(?: (?:one|file|${anyOf(vocabulary.documentNouns)}))?`;
 const PLACED = new RegExp(`^${ORDINAL}$`, "i");
@@ -116,6 +121,8 @@ export function wholeWish(said: string, wish: string, messages: readonly Message
   const text = said.trim();
   const count = wordsOf(text).length;
   if (text.includes("\n") || count === 0 || count > MOST_WORDS) return said;
+  const again = entryTakenBack(text, messages, tools) || askedAgain(text, wish);
+  if (again !== "") return again;
   const shown = shownFiles(messages, tools);
   for (const form of FORMS) {
     const [, link = "", named = ""] = form.exec(text) ?? [];
@@ -168,8 +175,18 @@ function askedFor(link: string, named: string, wish: string): string {
     const isShort = at > 0 && wordsOf(tail).length <= MOST_NAMED;
     return isShort ? `${wish.slice(0, at)} ${link} ${named}${/[?.!]*$/.exec(tail)?.[0]}` : "";
   }
+  const code = codeAsked(wish);
+  if (code !== null) return CODE.test(named) ? wish.replace(code.name, () => named) : "";
+  const [name, ...more] = namesIn(wish);
+  const isName = /^\p{Lu}/u.test(named) && !DAYS.has(named.toLowerCase());
+  if (isName && name !== undefined) return more.length > 0 ? "" : wish.replaceAll(name, () => named);
   const [, head = "", noun = "", tail = ""] = ASKED.exec(wish) ?? [];
   return noun === "" || isThing(noun) ? "" : `${head}${named}${tail}`;
+}
+
+/** The names of a question, those that stand side by side as one, without days. */
+function namesIn(wish: string): string[] {
+  return [...new Set(wish.match(NAMES) ?? [])].filter((each) => !DAYS.has(each.toLowerCase()));
 }
 
 /**

@@ -54,6 +54,7 @@ const NO_ENTRY: ReadonlySet<string> = new Set([
   ...Object.values(vocabulary.picks).flat(),
   ...vocabulary.untoldEntries,
 ]);
+const QUOTED_ENTRY = new RegExp(`^(?:(?:${anyOf(vocabulary.entryNouns)}) )?["“„']([^"“”„]+)["”“']$`);
 const BOX = /^[ \t]*(?:[-*+] )?\[([ xX])\]/;
 const BULLET = /^[ \t]*(?:[-*+] |\[[ xX]\])/;
 /** Words of an entry without a bullet. More are a sentence of a text. */
@@ -64,7 +65,8 @@ export function markIn(wish: string): Mark | null {
   const text = wish.trim();
   for (const { form, ticks, strikes } of PATTERNS) {
     const { entry = "", listed = "", file = "" } = form.exec(text)?.groups ?? {};
-    if (tells(entry)) return { entry, ticks, strikes, listed: listed.toLowerCase(), file };
+    const told = entryIn(entry);
+    if (told !== "") return { entry: told, ticks, strikes, listed: listed.toLowerCase(), file };
   }
   return null;
 }
@@ -93,6 +95,13 @@ export function markChange({ ticks, strikes }: Mark, line: string, text: string)
   const above = rows[at - 1];
   const old = `${above}\n${rows[at]}`;
   return above !== undefined && text.split(old).length === 2 ? { old, new: above } : null;
+}
+
+/** What an entry says by these words: what stands in quotes as it is, else the words; empty where they tell it otherwise. */
+function entryIn(said: string): string {
+  const quoted = QUOTED_ENTRY.exec(said)?.[1];
+  if (quoted !== undefined) return termsIn(quoted).length > 0 ? quoted : "";
+  return tells(said) ? said : "";
 }
 
 /** Whether the words say what the entry says. */

@@ -4,6 +4,7 @@ import type { LaneInput, ProposedCall } from "./lane.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { fill, requiredOf } from "./render.ts";
 import { longerName } from "./spaced-names.ts";
+import { changedInside } from "./taken-back.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wishWords } from "./wish-words.ts";
 import { QUOTED, wordsOf } from "./words.ts";
@@ -46,6 +47,10 @@ const OUT_OF_IT = new RegExp(
   `\\b(?:from|off|out of|(?:${PARTS}) (?:of|in)) (?:${anyOf([...wishWords.pronouns, "that", "this"])})\\b`,
   "i",
 );
+const ROWS = anyOf([vocabulary.countedNouns.line, vocabulary.countedNouns.row, vocabulary.countedNouns.word].flat());
+const TELLING = anyOf([...wishWords.possessives, ...vocabulary.keptLeads, ...Object.keys(vocabulary.linePlaces)]);
+/** A part of a file, which is no file: "delete its last line". */
+const PART_OF_IT = new RegExp(`\\b(?:${TELLING}) (?:[a-z]+ )?(?:${ROWS})\\b`, "i");
 const PLACES = anyOf([...vocabulary.movingLinks, ...vocabulary.keepingLinks]);
 /** Verbs of which a new text of a whole file is meant as well: "change it to bye". */
 const ANEW = vocabulary.rewritingVerbs;
@@ -60,11 +65,17 @@ const OF_IT = new RegExp(
   "i",
 );
 
-/** What is said in the place of a change that the words of a wish speak against; null for any other call. */
-export function withheldWords({ tools }: LaneInput, wish: string, call: ProposedCall): string | null {
+/**
+ * What is said in the place of a change that the words of a wish, or what was done before it, speak against; null for any other call.
+ */
+export function withheldWords({ messages, tools }: LaneInput, wish: string, call: ProposedCall): string | null {
   const called = tools.filter(({ name }) => name === call.name);
-  const why = called.map((tool) => withheld(call.arguments, tool, wish)).find((each) => each !== null);
   const paths = pathsIn(call.arguments);
+  const isInside = (path: string) => placesOf(path, wish).length === 0 && changedInside(path, messages, tools);
+  const against = (tool: Tool) =>
+    withheld(call.arguments, tool, wish) ??
+    (tool.category === "destructive" && paths.some(isInside) ? "allDeleted" : null);
+  const why = called.map(against).find((each) => each !== null);
   const [first = ""] = paths;
   const file = paths.find((path) => longerName(wish, path) !== null) ?? first;
   return why === undefined ? null : fill(copy[why], (key) => (key === "longer" ? `${longerName(wish, file)}` : file));
@@ -154,7 +165,8 @@ function isLeftOut(text: string, at: number): boolean {
 /** Whether only a part of what would be deleted is to go: "remove the second one from it", "delete the last line of a.txt". */
 function isTakenOutOf(path: string, wish: string): boolean {
   const [at] = placesOf(path, wish);
-  if (at === undefined) return OUT_OF_IT.test(wish.replaceAll(QUOTED, " "));
+  const text = wish.replaceAll(QUOTED, " ");
+  if (at === undefined) return OUT_OF_IT.test(text) || PART_OF_IT.test(text);
   return OUT_OF.test(wish.slice(0, at).split(STOPPED).at(-1) as string);
 }
 
