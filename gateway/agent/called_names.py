@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,10 +23,15 @@ _LIGHT: Final = frozenset(map(stem, _LIGHT_WORDS))
 """Terms that call no file: they say what is done with it."""
 _KINDS: Final = [frozenset(map(stem, (kind, *names))) for kind, names in VOCABULARY.kind_folders.items()]
 """Words for the same kind of paper: what is asked of meetings may stand in a folder of minutes."""
+_KIND_FORMS: Final = frozenset(name for names in VOCABULARY.kind_folders.values() for name in names)
 _COMPARING: Final = frozenset(VOCABULARY.comparing_verbs)
 _FILES: Final = frozenset(VOCABULARY.counted_nouns["file"])
 _PLACES: Final = frozenset(map(stem, (*VOCABULARY.counted_nouns["file"], *VOCABULARY.folder_nouns)))
 """What is counted and compared for itself, and called by no name."""
+_PASSED: Final = re.compile(r"['’](?:s|m|d|re|ve|ll)\b|\b(?:not|never)\b", re.IGNORECASE | re.ASCII)
+"""What calls nothing. Without its ending, "notes" would be called by a "not"."""
+
+_PLAIN: Final = frozenset(VOCABULARY.plain_listing_words)
 _PAIR: Final = 2
 _FEW: Final = 3
 """Files that are compared at once."""
@@ -42,7 +48,7 @@ class Meant:
 def meant_in(wish: str, paths: Sequence[str]) -> Meant | None:
     """What a question calls by its name, of these paths; None where that is nothing, or in doubt. A folder may as well be called
     by another word for the same kind of paper, and the only file of its kind by its ending: "the log"."""
-    said = set(terms_in(wish))
+    said = set(terms_in(_PASSED.sub("", wish)))
     if compares(wish):
         files = _called(paths, said)
         if len(files) < _PAIR:
@@ -92,10 +98,25 @@ def asks_count(wish: str, folder: str) -> bool:
     return folder != "" and is_all and after != [] and (stem(after[0]) in named or after[0] in _FILES)
 
 
+def asks_names(wish: str, folder: str) -> bool:
+    """Whether it asks which there are of what a folder is called after, all of them: "which recipes do I have?"."""
+    words = [word.bare for word in words_of(wish)]
+    named = with_kinds(set(terms_in(_last(folder))))
+    if folder == "" or words[:1] not in (["which"], ["what"]) or not words[1:2]:
+        return False
+    if not words[1].endswith("s") and (words[1] in VOCABULARY.kind_folders or words[1] not in _KIND_FORMS):
+        return False
+    return stem(words[1]) in named and _PLAIN.issuperset(words[2:])
+
+
 def calling_terms(wish: str) -> set[str]:
     """The terms of a wish that may call something."""
     whole = _all_of(wish)
-    return {term for term in terms_in(wish) if term in whole or term not in _LIGHT or any(term in kind for kind in _KINDS)}
+    return {
+        term
+        for term in terms_in(_PASSED.sub("", wish))
+        if term in whole or term not in _LIGHT or any(term in kind for kind in _KINDS)
+    }
 
 
 def _all_of(wish: str) -> set[str]:

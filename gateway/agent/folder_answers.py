@@ -142,5 +142,15 @@ def counted_files(count: int, folder: str, copy: Copy) -> str:
     return f"{_count_of(count, copy)} {cited(f'{folder}/')}"
 
 
+def listed_files(files: Sequence[str], folder: str, copy: Copy) -> str:
+    """Which files are below a folder."""
+    names = [f"`{file.removeprefix(f'{folder}/')}`" for file in files]
+    place = f"`{folder}/`"
+    if len(names) == 1:
+        return copy.say("listedOne", place=place, names=names[0])
+    told = f"{', '.join(names[:-1])} and {names[-1]}"
+    return copy.say("listed", count=str(len(names)), place=place, names=told)
+
+
 def _count_of(count: int, copy: Copy) -> str:
     return copy.say("counted", count=str(count), noun=copy.say("fileOne" if count == 1 else "fileMany"))

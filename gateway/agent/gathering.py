@@ -16,13 +16,13 @@ from gateway.agent.affairs import may_be_own, own_queries, question_in
 from gateway.agent.answers import source_of
 from gateway.agent.asked import is_for_another
 from gateway.agent.browser import trim
-from gateway.agent.called_names import Meant, asks_count, calling_terms, compares, meant_in
+from gateway.agent.called_names import Meant, asks_count, asks_names, calling_terms, compares, meant_in
 from gateway.agent.comparing import Measure, measures_in, told_of
 from gateway.agent.copy import Copy
 from gateway.agent.exclusions import exclusion_in
 from gateway.agent.figures import ends_early, figure_in
 from gateway.agent.finding import SoughtText, finding_in
-from gateway.agent.folder_answers import counted_files, told_of_folder
+from gateway.agent.folder_answers import counted_files, listed_files, told_of_folder
 from gateway.agent.further import found_files, looking_for, searches, text_search
 from gateway.agent.lane import ProposedCall
 from gateway.agent.limits import LIMITS
@@ -89,11 +89,13 @@ def after_names(
     meant = meant_in(wish, found_files(calls[0], tools)) or (_kept_together(wish, searched[-1], tools) if searched else None)
     if meant is None:
         return None if read or (searched and found_files(searched[-1], tools)) else _search_for(wish, len(searched), tools)
-    counts = asks_count(wish, meant.folder)
+    counts, names = asks_count(wish, meant.folder), asks_names(wish, meant.folder)
     if (len(meant.files) > _MOST and not counts) or (meant.folder and _is_part(searched[-1] if searched else calls[0])):
         return None
     if counts and not searched:
         return counted_files(len(meant.files), meant.folder, copy)
+    if names and not searched:
+        return listed_files(meant.files, meant.folder, copy)
     if left := meant.files[len(read) :]:
         return [ProposedCall(reader[0], {reader[1]: file}) for file in left[:most]]
     if meant.folder:
@@ -146,5 +148,5 @@ def _may_call(wish: str) -> bool:
         return False
     is_own = bool(own_queries(wish)) or not _OWN.isdisjoint(words)
     names = any(each[:1].isupper() for each in trim(wish).split(" ")[1:])
-    is_known = words[0] == "which" or not _KNOWN.isdisjoint(words) or (_is_told(wish) and names)
+    is_known = words[0] == "which" or exclusion_in(wish) is not None or not _KNOWN.isdisjoint(words) or (_is_told(wish) and names)
     return is_own or (_WORLD.isdisjoint(words) and is_known)

@@ -40,8 +40,10 @@ _HEAD: Final = (
 )
 _IN: Final = rf" (?:{any_of(VOCABULARY.level_places)})(?: the)?(?: file)?"
 _ASKED: Final = re.compile(rf"{_HEAD}{_IN} ([^ ,;]+\.[A-Za-z]+)[.?! ]*$", re.IGNORECASE | re.ASCII)
+_SHOWN: Final = any_of((*VOCABULARY.file_references, *VOCABULARY.places))
 _POINTED: Final = re.compile(
-    rf"{_HEAD}(?:(?:{_IN})? (?:{any_of((*VOCABULARY.file_references, *VOCABULARY.places))}))?(?: log)?()[.?! ]*$",
+    rf"{_HEAD}(?:(?:{_IN})? (?:{_SHOWN})|{_IN}(?: [a-z-]+){{1,2}}(?= logs?\b))?"
+    rf"(?: logs?)?()[.?! ]*$",
     re.IGNORECASE | re.ASCII,
 )
 """The same of a log that is shown already: "are there any errors in this?"."""

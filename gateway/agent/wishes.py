@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from gateway.agent.acts import ACTS, READING
+from gateway.agent.bare_folders import folders_asked
 from gateway.agent.budget import length_of
 from gateway.agent.clauses import Clause, begins_wish, clauses_of, is_bare_wish, is_counted, is_reason
 from gateway.agent.leads import Order, without_asides
@@ -41,6 +42,8 @@ def wishes_in(message: str, tools: Sequence[Tool]) -> list[str]:
     """The wishes of a message, each to be taken by itself: two or more, or none where the words leave a doubt."""
     if length_of(message) > _MAX_MESSAGE:
         return []
+    if folders := folders_asked(message):
+        return folders
     verbs = wish_verbs(tools)
     parted = clauses_of(without_asides(tokenise(message)), verbs)
     parted = parted[1:] if parted and _is_reason_first(parted, verbs) else parted

@@ -36,6 +36,10 @@ const COMPARING: Terms = new Set(vocabulary.comparingVerbs);
 const FILES: Terms = new Set(vocabulary.countedNouns.file);
 /** What is counted and compared for itself, and called by no name. */
 const PLACES: Terms = new Set([...vocabulary.countedNouns.file, ...vocabulary.folderNouns].map(stem));
+const KIND_FORMS: Terms = new Set(Object.values(vocabulary.kindFolders).flat());
+/** What calls nothing. Without its ending, "notes" would be called by a "not". */
+const PASSED = /['’](?:s|m|d|re|ve|ll)\b|\b(?:not|never)\b/gi;
+const PLAIN: Terms = new Set(vocabulary.plainListingWords);
 const PAIR = 2;
 /** Files that are compared at once. */
 const FEW = 3;
@@ -50,7 +54,7 @@ export function compares(wish: string): boolean {
  * another word for the same kind of paper, and the only file of its kind by its ending: "the log".
  */
 export function meantIn(wish: string, paths: readonly string[]): Meant | null {
-  const said = new Set(termsIn(wish));
+  const said = new Set(termsIn(wish.replaceAll(PASSED, "")));
   const called = paths.filter((path) => isCalled(stemOf(path), said));
   if (compares(wish)) {
     const isLike = (path: string) => wordsIn(stemOf(path)).some((term) => said.has(term));
@@ -88,7 +92,7 @@ function longestOf(files: readonly string[]): readonly string[] {
 export function callingTerms(wish: string): Terms {
   const whole = allOf(wish);
   const calls = (term: string) => whole.includes(term) || !LIGHT.has(term) || KINDS.some((kind) => kind.has(term));
-  return new Set(termsIn(wish).filter(calls));
+  return new Set(termsIn(wish.replaceAll(PASSED, "")).filter(calls));
 }
 
 /** The terms of what a number is worked out over, whatever it is called: "the total of all orders". */
@@ -136,6 +140,14 @@ export function asksCount(wish: string, folder: string): boolean {
   const after = words.includes("many") ? words[words.indexOf("many") + 1] : undefined;
   const isAll = [...callingTerms(wish)].every((term) => named.has(term)) && figureIn(wish) === "count";
   return folder !== "" && isAll && after !== undefined && (named.has(stem(after)) || FILES.has(after));
+}
+
+/** Whether it asks which there are of what a folder is called after, all of them: "which recipes do I have?". */
+export function asksNames(wish: string, folder: string): boolean {
+  const [opener = "", noun = "", ...rest] = wordsOf(wish).map(({ bare }) => bare);
+  if (folder === "" || !["which", "what"].includes(opener) || noun === "") return false;
+  if (!noun.endsWith("s") && (Object.hasOwn(vocabulary.kindFolders, noun) || !KIND_FORMS.has(noun))) return false;
+  return withKinds(new Set(termsIn(lastOf(folder)))).has(stem(noun)) && rest.every((word) => PLAIN.has(word));
 }
 
 export function saysAny(wish: string, words: Terms): boolean {

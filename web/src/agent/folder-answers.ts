@@ -155,6 +155,14 @@ export function countedFiles(count: number, folder: string): string {
   return `${countOf(count)} ${cited(`${folder}/`)}`;
 }
 
+/** Which files are below a folder. */
+export function listedFiles(files: readonly string[], folder: string): string {
+  const names = files.map((file) => `\`${file.slice(folder.length + 1)}\``);
+  const told = names.length === 1 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+  const blanks: Readonly<Record<string, string>> = { count: `${names.length}`, place: `\`${folder}/\``, names: told };
+  return fill(names.length === 1 ? copy.listedOne : copy.listed, (blank) => blanks[blank] as string);
+}
+
 function countOf(count: number): string {
   return fill(copy.counted, (blank) => (blank === "count" ? `${count}` : count === 1 ? copy.fileOne : copy.fileMany));
 }

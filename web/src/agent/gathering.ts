@@ -4,12 +4,12 @@ import { askedActs, isThing } from "./acts.ts";
 import { mayBeOwn, ownQueries, questionIn } from "./affairs.ts";
 import { sourceOf } from "./answers.ts";
 import { isForAnother } from "./asked.ts";
-import { asksCount, callingTerms, compares, type Meant, meantIn, saysAny } from "./called-names.ts";
+import { asksCount, asksNames, callingTerms, compares, type Meant, meantIn, saysAny } from "./called-names.ts";
 import { type Measure, measuresIn, toldOf } from "./comparing.ts";
 import { exclusionIn } from "./exclusions.ts";
 import { endsEarly, figureIn } from "./figures.ts";
 import { findingIn } from "./finding.ts";
-import { countedFiles, toldOfFolder } from "./folder-answers.ts";
+import { countedFiles, listedFiles, toldOfFolder } from "./folder-answers.ts";
 import { foundFiles, lookingFor, searches, textSearch } from "./further.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
@@ -90,6 +90,7 @@ export function afterNames(
   if (meant.files.length > MOST && !asksCount(wish, meant.folder)) return null;
   if (!isWhole) return null;
   if (last === undefined && asksCount(wish, meant.folder)) return countedFiles(meant.files.length, meant.folder);
+  if (last === undefined && asksNames(wish, meant.folder)) return listedFiles(meant.files, meant.folder);
   const left = meant.files.slice(read.length);
   if (left.length > 0)
     return left.slice(0, most).map((file) => ({ name: reader.name, arguments: { [reader.path]: file } }));
@@ -142,6 +143,10 @@ function mayCall(wish: string): boolean {
     .split(" ")
     .slice(1)
     .some((word) => /^\p{Lu}/u.test(word));
-  const isKnown = opener === "which" || words.some((word) => KNOWN.has(word)) || (isTold(wish) && names);
+  const isKnown =
+    opener === "which" ||
+    exclusionIn(wish) !== null ||
+    words.some((word) => KNOWN.has(word)) ||
+    (isTold(wish) && names);
   return isKnown && !words.some((word) => WORLD.has(word));
 }

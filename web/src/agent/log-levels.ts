@@ -38,7 +38,8 @@ const IN = ` (?:${anyOf(vocabulary.levelPlaces)})(?: the)?(?: file)?`;
 const ASKED = new RegExp(`${HEAD}${IN} ([^ ,;]+\\.[A-Za-z]+)[.?! ]*$`, "i");
 /** The same of a log that is shown already: "are there any errors in this?". */
 const POINTED = new RegExp(
-  `${HEAD}(?:(?:${IN})? (?:${anyOf([...vocabulary.fileReferences, ...vocabulary.places])}))?(?: log)?[.?! ]*$`,
+  `${HEAD}(?:(?:${IN})? (?:${anyOf([...vocabulary.fileReferences, ...vocabulary.places])})|${IN}(?: [a-z-]+){1,2}(?= logs?\\b))?` +
+    "(?: logs?)?[.?! ]*$",
   "i",
 );
 const PLACES: Readonly<Record<string, number>> = vocabulary.linePlaces;

@@ -1,5 +1,6 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import { ACTS } from "./acts.ts";
+import { foldersAsked } from "./bare-folders.ts";
 import { beginsWish, type Clause, clausesOf, isBareWish, isCounted, isReason } from "./clauses.ts";
 import { withoutAsides } from "./leads.ts";
 import { spread } from "./objects.ts";
@@ -32,6 +33,8 @@ type Tokens = readonly Token[];
 /** The wishes of a message, each to be taken by itself: two or more, or none where the words leave a doubt. */
 export function wishesIn(message: string, tools: readonly DescribedTool[]): string[] {
   if (message.length > MAX_MESSAGE) return [];
+  const folders = foldersAsked(message);
+  if (folders.length > 0) return folders;
   const verbs = wishVerbs(tools);
   const all = clausesOf(withoutAsides(tokenise(message)), verbs);
   const parted = isReasonFirst(all, verbs) ? all.slice(1) : all;
