@@ -229,7 +229,7 @@ async def _pick(lane: LaneInput, state: TurnProgress, closing: Sequence[ChatMess
         case ProposedCall() if not _has_reason(lane, state, chosen):
             lane.observer.faulted("nobody asked for that call")
             said = await choose(lane, prompt, action_schema([], NOTHING_SAID, lane.words), can_call=False)
-            return _answer(lane, state, without_call(lane, wish, said.text if isinstance(said, AnswerStep) else ""))
+            return _answer(lane, state, without_call(lane, wish, said.text if isinstance(said, AnswerStep) else "", chosen))
         case ProposedCall():
             return _propose(lane, state, as_addition(chosen, wish, tools))
         case AnswerStep(text):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from gateway.agent.action_schema import action_schema
@@ -13,16 +15,18 @@ from gateway.agent.choosing import choose, offered
 from gateway.agent.claims import record_of, without_false_claims
 from gateway.agent.copied import NOTHING_SAID
 from gateway.agent.further import query_that_found, searcher_among
-from gateway.agent.general import asks_live
+from gateway.agent.general import asks_how, asks_live, asks_what
 from gateway.agent.kept import without_reader
-from gateway.agent.lane import AnswerStep, LaneInput
+from gateway.agent.lane import AnswerStep, LaneInput, ProposedCall
 from gateway.agent.messages import ToolMessage
 from gateway.agent.named import named_thing, record_query, tells_figure
+from gateway.agent.names import Slot, slot_of
 from gateway.agent.passages import invents_number
 from gateway.agent.ports import ChatMessage
 from gateway.agent.prompts import abilities_of, action_prefix
 from gateway.agent.provenance import neutralise
-from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.wish_verbs import wish_verbs
 from gateway.agent.wish_words import WISH_WORDS
 from gateway.agent.words import words_of
 
@@ -31,6 +35,11 @@ _ORDERS: Final = frozenset(WISH_WORDS.imperatives) - {*VOCABULARY.spoken_verbs, 
 _ON_FILES: Final = frozenset({READING, "delete", "move"})
 """Acts of which a model can tell nothing by itself: "show the groceries". A poem it can write."""
 
+_WORLD: Final = frozenset((*VOCABULARY.world_nouns, *VOCABULARY.world_verbs))
+_OWN_ASKED: Final = re.compile(
+    rf"(?:{any_of(VOCABULARY.plan_questions)}|what)(?:['’]s| (?:{any_of(VOCABULARY.classifying_words)})) ",
+    re.IGNORECASE | re.ASCII,
+)
 _NAMED: Final = 2
 """Words by which a thing is looked for."""
 
@@ -56,18 +65,26 @@ def out_of_memory(lane: LaneInput, wish: str, said: str) -> str:
 def _made_up_of(wish: str, said: str) -> str:
     """The thing of somebody's own, told apart by "the", "my" or a name, of which an answer without a look has a number or a day
     that nobody said; empty for any other answer."""
-    is_question = trim(wish).endswith("?") and tells_figure(said) and invents_number(said, [wish])
-    things = [each.words for each in phrases_in(wish, words_of(wish)) if each.words and not each.of_world] if is_question else []
+    words = words_of(wish)
+    is_figure = trim(wish).endswith("?") and tells_figure(said) and invents_number(said, [wish])
+    # What "my" name is, or who "our" landlord is, no model knows.
+    is_own = _OWN_ASKED.match(trim(wish)) is not None and trim(said) != "" and not trim(said).endswith("?")
+    phrases = [each for each in phrases_in(wish, words) if each.words and not each.of_world]
+    things = [each.words for each in phrases if is_figure or (is_own and each.owned)]
     return " ".join(word.bare for word in things[0][:_NAMED]) if things else ""
 
 
-def without_call(lane: LaneInput, wish: str, said: str) -> str:
+def without_call(lane: LaneInput, wish: str, said: str, call: ProposedCall) -> str:
     """What it says in the place of a call that nobody asked for, and what it can do instead. Its words are held against the
     record by themselves: beside ours they are long enough for a draft."""
+    if (unseen := _unseen(lane, wish, said, call)) is not None:
+        return unseen
     is_any = any(word.bare in ("a", "an") for word in words_of(wish))
     is_order = not is_any and any(each.act in _ON_FILES for each in asked_acts(wish))
     if (is_order or _is_errand(wish) or may_be_own(wish) or record_query(wish)) and not trim(said).endswith("?"):
         # Of what it was to look at, or to do, it knows nothing without the call; a question of its own stands.
+        said = ""
+    if _claims_order(lane, wish, said):
         said = ""
     if lane.quotes and trim(wish).endswith("?"):
         # Nor does it know what it was asked.
@@ -76,6 +93,30 @@ def without_call(lane: LaneInput, wish: str, said: str) -> str:
     if doubted := out_of_memory(lane, wish, said):
         return doubted
     return f"{said}\n\n{_able(lane)}" if trim(said) else _able(lane)
+
+
+def _unseen(lane: LaneInput, wish: str, said: str, call: ProposedCall) -> str | None:
+    """What is said where it answers a question for which it wanted to look, and has not looked; None where its words may stand:
+    it knows what something is, why, and what is of the world."""
+    looks = any(tool["name"] == call.name and tool["category"] == "read" for tool in lane.tools)
+    is_question = trim(wish).endswith("?") and not trim(said).endswith("?")
+    is_known = asks_what(wish) or asks_how(wish) or not _WORLD.isdisjoint(word.bare for word in words_of(wish))
+    if not looks or not is_question or is_known:
+        return None
+    words = {word.bare for word in words_of(wish)}
+    queries = [value for name, value in call.arguments.items() if slot_of(name) is Slot.QUERY and isinstance(value, str)]
+    told = [each for each in queries if words_of(each) and words.issuperset(word.bare for word in words_of(each))]
+    return lane.copy.say("notLooked", query=told[0]) if told else _able(lane)
+
+
+def _claims_order(lane: LaneInput, wish: str, said: str) -> bool:
+    """Whether it says that what is ordered is done, or that it can do it: "the rows are sorted"."""
+    first = next((word.bare for word in words_of(wish) if word.bare not in _LEADING), "")
+    verbs = wish_verbs(offered(lane.tools))
+    words = [word.bare for word in words_of(said)]
+    is_done = any(verbs.forms.get(word) == first for word in words)
+    is_able = any(after == first and lead in VOCABULARY.modals for lead, after in pairwise(words))
+    return first in verbs.all and (is_done or is_able)
 
 
 def _able(lane: LaneInput) -> str:

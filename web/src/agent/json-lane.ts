@@ -219,7 +219,7 @@ async function pick(input: LaneInput, state: TurnProgress, closing: readonly Cha
       if (against !== null) return answer(input, state, against);
       if (hasReason(input, state, chosen.call)) return propose(input, state, asAddition(chosen.call, wish, tools));
       const said = await choose(input, prompt, actionSchema([], NOTHING_SAID), false);
-      return answer(input, state, withoutCall(input, wish, said.kind === "answer" ? said.text : ""));
+      return answer(input, state, withoutCall(input, wish, said.kind === "answer" ? said.text : "", chosen.call));
     }
     case "answer":
       return insteadOf(chosen.text, input, state, prompt, tools);

@@ -7,22 +7,30 @@ import { recordOf, withoutFalseClaims } from "./claims.ts";
 import { NOTHING_SAID } from "./copied.ts";
 import { copy, nameAbilities } from "./copy.ts";
 import { queryThatFound, searcherAmong } from "./further.ts";
-import { asksLive } from "./general.ts";
+import { asksHow, asksLive, asksWhat } from "./general.ts";
 import { withoutReader } from "./kept.ts";
-import type { LaneInput } from "./lane.ts";
+import type { LaneInput, ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { namedThing, recordQuery, tellsFigure } from "./named.ts";
+import { slotOf } from "./names.ts";
 import { inventsNumber } from "./passages.ts";
 import { abilitiesOf, actionPrefix } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { fill } from "./render.ts";
 import { offered } from "./respond.ts";
-import { vocabulary } from "./vocabulary.ts";
+import { anyOf, vocabulary } from "./vocabulary.ts";
+import { wishVerbs } from "./wish-verbs.ts";
 import { wishWords } from "./wish-words.ts";
 import { wordsOf } from "./words.ts";
 
 /** Acts of which a model can tell nothing by itself: "show the groceries". A poem it can write. */
 const ON_FILES: ReadonlySet<string> = new Set(["read", "delete", "move"]);
+
+const WORLD: ReadonlySet<string> = new Set([...vocabulary.worldNouns, ...vocabulary.worldVerbs]);
+const OWN_ASKED = new RegExp(
+  `^(?:${anyOf(vocabulary.planQuestions)}|what)(?:['’]s| (?:${anyOf(vocabulary.classifyingWords)})) `,
+  "i",
+);
 
 /** Words by which a thing is looked for. */
 const NAMED = 2;
@@ -68,8 +76,12 @@ export function outOfMemory(input: LaneInput, wish: string, said: string): strin
  * nobody said; empty for any other answer.
  */
 function madeUpOf(wish: string, said: string): string {
-  if (!wish.trim().endsWith("?") || !tellsFigure(said) || !inventsNumber(said, [wish])) return "";
-  const thing = phrasesIn(wish, wordsOf(wish)).find(({ words, ofWorld }) => words.length > 0 && !ofWorld);
+  const isFigure = wish.trim().endsWith("?") && tellsFigure(said) && inventsNumber(said, [wish]);
+  // What "my" name is, or who "our" landlord is, no model knows.
+  const isOwn = OWN_ASKED.test(wish.trim()) && said.trim() !== "" && !said.trim().endsWith("?");
+  const thing = phrasesIn(wish, wordsOf(wish)).find(
+    ({ words, ofWorld, owned }) => words.length > 0 && !ofWorld && (isFigure || (isOwn && owned)),
+  );
   const named = thing?.words.slice(0, NAMED) ?? [];
   return named.map(({ bare }) => bare).join(" ");
 }
@@ -78,7 +90,9 @@ function madeUpOf(wish: string, said: string): string {
  * What a model says in the place of a call that nobody asked for, and what it can do instead. Its words are held against the record
  * by themselves: beside ours they are long enough for a draft.
  */
-export function withoutCall(input: LaneInput, wish: string, text: string): string {
+export function withoutCall(input: LaneInput, wish: string, text: string, call: ProposedCall): string {
+  const unseen = unseenOf(input, wish, text, call);
+  if (unseen !== null) return unseen;
   // Of what it was to look at, or to do, it knows nothing without the call; a question of its own stands.
   const isAny = wordsOf(wish).some(({ bare }) => bare === "a" || bare === "an");
   const isOrder = !isAny && askedActs(wish).some(({ act }) => ON_FILES.has(act));
@@ -86,12 +100,45 @@ export function withoutCall(input: LaneInput, wish: string, text: string): strin
     (isOrder || isErrand(wish) || mayBeOwn(wish) || recordQuery(wish) !== "") && !text.trim().endsWith("?");
   const said = withoutFalseClaims(
     // Nor does it know what it was asked in another language.
-    isEmpty || (input.quotes === true && wish.trim().endsWith("?")) ? "" : text,
+    isEmpty || claimsOrder(input, wish, text) || (input.quotes === true && wish.trim().endsWith("?")) ? "" : text,
     recordOf(input.messages, input.turnId, input.tools, input.actions),
   );
   const doubted = outOfMemory(input, wish, said);
   if (doubted !== "") return doubted;
   return said.trim() === "" ? able(input) : `${said}\n\n${able(input)}`;
+}
+
+/**
+ * What is said where a model answers a question for which it wanted to look, and has not looked; null where its words may stand: it
+ * knows what something is, why, and what is of the world.
+ */
+function unseenOf(input: LaneInput, wish: string, said: string, call: ProposedCall): string | null {
+  const looks = input.tools.some(({ name, category }) => name === call.name && category === "read");
+  const isQuestion = wish.trim().endsWith("?") && !said.trim().endsWith("?");
+  const words = wordsOf(wish).map(({ bare }) => bare);
+  const isKnown = asksWhat(wish) || asksHow(wish) || words.some((word) => WORLD.has(word));
+  if (!looks || !isQuestion || isKnown) return null;
+  const query = Object.entries(call.arguments).flatMap(([name, value]) =>
+    slotOf(name) === "query" && typeof value === "string" ? [value] : [],
+  );
+  const told = query.find((each) => {
+    const asked = wordsOf(each);
+    return asked.length > 0 && asked.every(({ bare }) => words.includes(bare));
+  });
+  return told === undefined ? able(input) : fill(copy.notLooked, () => told);
+}
+
+/** Whether a model says that what is ordered is done, or that it can do it: "the rows are sorted". */
+function claimsOrder(input: LaneInput, wish: string, said: string): boolean {
+  const ordered = wordsOf(wish).filter(({ bare }) => !LEADING.has(bare));
+  const verbs = wishVerbs(offered(input.tools));
+  const words = wordsOf(said).map(({ bare }) => bare);
+  const told = ` ${words.join(" ")} `;
+  return ordered.slice(0, 1).some(({ bare: verb }) => {
+    const isDone = words.some((word) => verbs.forms.get(word) === verb);
+    const isAble = vocabulary.modals.some((modal) => told.includes(` ${modal} ${verb} `));
+    return verbs.all.has(verb) && (isDone || isAble);
+  });
 }
 
 function able(input: LaneInput): string {
