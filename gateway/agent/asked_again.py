@@ -20,13 +20,14 @@ _COUNTED: Final = re.compile(rf"^{_LEADS}(?:{any_of(VOCABULARY.counted_again)}){
 _SHOWN: Final = re.compile(rf"^{_LEADS}(?:{any_of(VOCABULARY.shown_again)}){_END}", _FLAGS)
 _OF: Final = r"(?:of (?:the |my |our )?)?"
 _WHICH: Final = re.compile(rf"^{_LEADS}(?:which|what) {_OF}(.+)$", _FLAGS)
-_WHAT_IS: Final = re.compile(rf"^{_LEADS}(?:what (?:is|are|was|were)|what['’]s|whats) (.+)$", _FLAGS)
+_WHAT_IS: Final = re.compile(rf"^{_LEADS}(?:what (?:{any_of(VOCABULARY.classifying_words)})|what['’]s|whats) (.+)$", _FLAGS)
+_ARTICLES: Final = any_of(VOCABULARY.asked_articles)
 _SHOWS: Final = any_of((*VOCABULARY.opening_verbs, *VOCABULARY.viewing_verbs))
 _LISTS: Final = re.compile(
-    rf"^{_LEADS}(?:list|find|(?:{_SHOWS})(?: me| us)?)(?: (?:all|the|my|our))* (.+)$",
+    rf"^{_LEADS}(?:list|find|(?:{_SHOWS})(?: me| us)?)(?: (?:{_ARTICLES}))* (.+)$",
     _FLAGS,
 )
-_MANY: Final = re.compile(rf"^{_LEADS}(?:how many|count)(?: (?:all|the|my|our))* {_OF}(.+)$", _FLAGS)
+_MANY: Final = re.compile(rf"^{_LEADS}(?:how many|count)(?: (?:{_ARTICLES}))* {_OF}(.+)$", _FLAGS)
 
 
 def asked_again(text: str, wish: str) -> str:

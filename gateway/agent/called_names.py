@@ -10,7 +10,7 @@ from typing import Final
 
 from gateway.agent.figures import Figure, figure_in
 from gateway.agent.ranking import stem, terms_in
-from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.words import words_of
 
 _LIGHT_WORDS: Final = (
@@ -28,7 +28,7 @@ _COMPARING: Final = frozenset(VOCABULARY.comparing_verbs)
 _FILES: Final = frozenset(VOCABULARY.counted_nouns["file"])
 _PLACES: Final = frozenset(map(stem, (*VOCABULARY.counted_nouns["file"], *VOCABULARY.folder_nouns)))
 """What is counted and compared for itself, and called by no name."""
-_PASSED: Final = re.compile(r"['’](?:s|m|d|re|ve|ll)\b|\b(?:not|never)\b", re.IGNORECASE | re.ASCII)
+_PASSED: Final = re.compile(rf"['’](?:{any_of(VOCABULARY.contractions)})\b|\b(?:not|never)\b", re.IGNORECASE | re.ASCII)
 """What calls nothing. Without its ending, "notes" would be called by a "not"."""
 
 _PLAIN: Final = frozenset(VOCABULARY.plain_listing_words)

@@ -30,7 +30,7 @@ _OFF: Final = rf"(?: (?:{any_of(VOCABULARY.taken_ends)}))?"
 _BACK: Final = re.compile(rf"^{_LEADS}(?:(?:{_TAKES}) {_TAKEN}{_OFF}|(?:{any_of(VOCABULARY.undoing_phrases)})){_END}", _FLAGS)
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*+] )?(?:\[[ xX]\] )?")
 _ENTRY: Final = re.compile('[^"“”„`\n]+')
-_PARTS: Final = frozenset({"append", "add", "edit", "replace", "insert"})
+_PARTS: Final = frozenset(VOCABULARY.part_changers)
 """What the name of a tool says that changes a part of a file."""
 
 

@@ -293,6 +293,8 @@ class LoopVocabulary:
     correcting_words: _Words
     meant_verbs: _Words
     repeated_acts: _Words
+    part_changers: _Words
+    contractions: _Words
     mentioning_verbs: _Words
     mentioned_words: _Words
     counted_again: _Words

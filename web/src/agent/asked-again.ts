@@ -14,10 +14,11 @@ const COUNTED = new RegExp(`${LEADS}(?:${anyOf(vocabulary.countedAgain)})${END}`
 const SHOWN = new RegExp(`${LEADS}(?:${anyOf(vocabulary.shownAgain)})${END}`, "i");
 const OF = "(?:of (?:the |my |our )?)?";
 const WHICH = new RegExp(`${LEADS}(?:which|what) ${OF}(.+)$`, "i");
-const WHAT_IS = new RegExp(`${LEADS}(?:what (?:is|are|was|were)|what['’]s|whats) (.+)$`, "i");
+const WHAT_IS = new RegExp(`${LEADS}(?:what (?:${anyOf(vocabulary.classifyingWords)})|what['’]s|whats) (.+)$`, "i");
+const ARTICLES = anyOf(vocabulary.askedArticles);
 const SHOWS = anyOf([...vocabulary.openingVerbs, ...vocabulary.viewingVerbs]);
-const LISTS = new RegExp(`${LEADS}(?:list|find|(?:${SHOWS})(?: me| us)?)(?: (?:all|the|my|our))* (.+)$`, "i");
-const MANY = new RegExp(`${LEADS}(?:how many|count)(?: (?:all|the|my|our))* ${OF}(.+)$`, "i");
+const LISTS = new RegExp(`${LEADS}(?:list|find|(?:${SHOWS})(?: me| us)?)(?: (?:${ARTICLES}))* (.+)$`, "i");
+const MANY = new RegExp(`${LEADS}(?:how many|count)(?: (?:${ARTICLES}))* ${OF}(.+)$`, "i");
 
 /** The wish before, for the number of what it asked to see, or to see what it counted; empty where it is not that. */
 export function askedAgain(text: string, wish: string): string {

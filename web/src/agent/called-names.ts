@@ -1,6 +1,6 @@
 import { figureIn } from "./figures.ts";
 import { stem, termsIn } from "./ranking.ts";
-import { vocabulary } from "./vocabulary.ts";
+import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 
 /* What a question calls by its name, of the files and folders that a search for all names found. */
@@ -38,7 +38,7 @@ const FILES: Terms = new Set(vocabulary.countedNouns.file);
 const PLACES: Terms = new Set([...vocabulary.countedNouns.file, ...vocabulary.folderNouns].map(stem));
 const KIND_FORMS: Terms = new Set(Object.values(vocabulary.kindFolders).flat());
 /** What calls nothing. Without its ending, "notes" would be called by a "not". */
-const PASSED = /['’](?:s|m|d|re|ve|ll)\b|\b(?:not|never)\b/gi;
+const PASSED = new RegExp(`['’](?:${anyOf(vocabulary.contractions)})\\b|\\b(?:not|never)\\b`, "gi");
 const PLAIN: Terms = new Set(vocabulary.plainListingWords);
 const PAIR = 2;
 /** Files that are compared at once. */

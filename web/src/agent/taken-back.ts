@@ -25,7 +25,7 @@ const BACK = new RegExp(
 );
 const BULLET = /^[ \t]*(?:[-*+] )?(?:\[[ xX]\] )?/;
 /** What the name of a tool says that changes a part of a file. */
-const PARTS: ReadonlySet<string> = new Set(["append", "add", "edit", "replace", "insert"]);
+const PARTS: ReadonlySet<string> = new Set(vocabulary.partChangers);
 
 /** The wish to take the one line out of its file that the last turn added there; empty for any other wish. */
 export function entryTakenBack(text: string, messages: readonly Message[], tools: Tools): string {

@@ -292,6 +292,8 @@ interface Vocabulary {
   readonly correctingWords: Words;
   readonly meantVerbs: Words;
   readonly repeatedActs: Words;
+  readonly partChangers: Words;
+  readonly contractions: Words;
   readonly mentioningVerbs: Words;
   readonly mentionedWords: Words;
   readonly countedAgain: Words;
