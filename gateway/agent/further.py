@@ -289,7 +289,8 @@ def _another_search(finding: SoughtText, found: Sequence[ToolMessage], tools: Se
     if query is not None and len(found) < _MOST:
         return text_search(query, finding, tools)
     by_meaning = _only([tool for tool in tools if _is_reading(tool) and _is_by_meaning(tool["name"])], Slot.QUERY)
-    if by_meaning is None or any(each.call["name"] == by_meaning[0] for each in found):
+    # Of a name in a program no other words come near.
+    if finding.defined or by_meaning is None or any(each.call["name"] == by_meaning[0] for each in found):
         return None
     return ProposedCall(by_meaning[0], {by_meaning[1]: finding.asked if finding.own else finding.query})
 

@@ -269,7 +269,9 @@ function anotherSearch(finding: SoughtText, found: readonly ToolMessage[], tools
     tools.filter((tool) => looks(tool) && isByMeaning(tool.name)),
     "query",
   );
-  if (byMeaning === null || found.some(({ call }) => call.name === byMeaning.name)) return null;
+  // Of a name in a program no other words come near.
+  if (finding.defined === true || byMeaning === null || found.some(({ call }) => call.name === byMeaning.name))
+    return null;
   return { name: byMeaning.name, arguments: { [byMeaning.argument]: finding.own ? finding.asked : finding.query } };
 }
 
