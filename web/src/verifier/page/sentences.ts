@@ -93,6 +93,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   "source-tool:decided": "A person decided about a tool of a source",
   "source-tools:seen": "A source named the tools that it has",
   "source:added": "A source of tools was added",
+  "source:changed": "The settings of a source of tools were changed",
   "source:removed": "A source of tools was removed",
   "source:signed-in": "The gateway signed in to a source of tools",
   "source:signed-out": "The gateway signed out of a source of tools",
