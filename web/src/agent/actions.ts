@@ -2,9 +2,9 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import mistakes from "../../../loop/mistakes.json" with { type: "json" };
 import { constrain } from "./action-schema.ts";
 import type { JsonSchema } from "./chat.ts";
+import { fill } from "./fill.ts";
 import { ARGUMENTS, argumentsOf, ParseFailure, toolOf } from "./parse.ts";
 import { neutralise } from "./provenance.ts";
-import { fill } from "./render.ts";
 
 /*
  * The actions that a planner may choose from, and how each is read out of a model's object. By default five, because fewer

@@ -6,6 +6,7 @@ import { foldersSaid } from "./copied.ts";
 import { copy } from "./copy.ts";
 import { excerptOf } from "./excerpts.ts";
 import { asksForFigure, bareFigure, figureIn, type ResultSource } from "./figures.ts";
+import { fill } from "./fill.ts";
 import { datedIn, describedText, findingIn, folderIn, queryOf, type SoughtText, shorterQueries } from "./finding.ts";
 import { answeringAmong, foundFiles, furtherSearch, listerAmong, searches, textSearch } from "./further.ts";
 import type { ProposedCall } from "./lane.ts";
@@ -17,7 +18,7 @@ import { type FilePick, folderOfKind, KINDS, kindFolder, kindIn, PICK_OF, picked
 import { asksAboutContent } from "./questions.ts";
 import { termsIn } from "./ranking.ts";
 import { readerAmong } from "./reading.ts";
-import { fill, requiredOf } from "./render.ts";
+import { requiredOf } from "./render.ts";
 import { nonePicked, severalFound } from "./several.ts";
 import { tableOf } from "./tables.ts";
 import { ofKind, toldApart } from "./told-apart.ts";

@@ -4,6 +4,7 @@ import { sourceOf } from "./answers.ts";
 import { copy } from "./copy.ts";
 import { cited, excerptOf } from "./excerpts.ts";
 import type { ResultSource } from "./figures.ts";
+import { fill } from "./fill.ts";
 import { pageOf } from "./kept.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
@@ -11,7 +12,6 @@ import { linesOf } from "./passages.ts";
 import { byAge } from "./picking.ts";
 import { numbersIn, type Quantity, readQuantities, scaled } from "./quantities.ts";
 import { isFile, readerAmong } from "./reading.ts";
-import { fill } from "./render.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 

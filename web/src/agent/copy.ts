@@ -1,9 +1,9 @@
 import words from "../../../loop/copy.json" with { type: "json" };
 import type { Outcome } from "../protocol/generated.ts";
 import type { CutReason } from "./chat.ts";
+import { fill } from "./fill.ts";
 import type { StuckReason } from "./lane.ts";
 import type { Observation } from "./messages.ts";
-import { fill } from "./render.ts";
 
 /**
  * Every sentence the loop says by itself, in one place: calm, and true whatever the model did. Models' own failures never

@@ -1,3 +1,4 @@
+import { isoDayAt } from "./iso-day.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 
 /*
@@ -9,14 +10,9 @@ import { anyOf, vocabulary } from "./vocabulary.ts";
 const LEAP_CYCLE = 8;
 const DAY_MS = 86_400_000;
 
-/** `2026-03-09`: the day of a moment where this code runs, which is where the person is. */
-export function isoDay(moment: Date): string {
-  return isoOf(Date.UTC(moment.getFullYear(), moment.getMonth(), moment.getDate()));
-}
-
 /** The day that a word tells by how far it is away, such as "yesterday". */
 export function dayAway(name: string, today: string): string {
-  return isoOf(shifted(Date.parse(today), vocabulary.nearDays[name] as number));
+  return isoDayAt(shifted(Date.parse(today), vocabulary.nearDays[name] as number));
 }
 
 /** A place in a text that names a day. `day` is an ISO day, or null where the words leave open which one. */
@@ -44,7 +40,7 @@ export function findDays(text: string, today: string, ahead: boolean): NamedDay[
       if (taken.subarray(start, end).includes(1)) continue;
       taken.fill(1, start, end);
       const day = read(match.slice(1), Date.parse(today), ahead);
-      found.push({ start, end, day: day === null ? null : isoOf(day) });
+      found.push({ start, end, day: day === null ? null : isoDayAt(day) });
     }
   return found.sort((one, other) => one.start - other.start);
 }
@@ -121,9 +117,5 @@ function shifted(day: number, days: number): number {
 function valid(year: number, month: number, day: number): number | null {
   const text = `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
   const met = Date.parse(text);
-  return Number.isNaN(met) || isoOf(met) !== text ? null : met;
-}
-
-function isoOf(day: number): string {
-  return new Date(day).toISOString().slice(0, 10);
+  return Number.isNaN(met) || isoDayAt(met) !== text ? null : met;
 }

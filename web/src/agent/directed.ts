@@ -8,6 +8,7 @@ import { toolsCalledFor } from "./called-for.ts";
 import { ableTo } from "./carrying.ts";
 import { copy, explainOutcome, nameTheRest } from "./copy.ts";
 import { type Copying, copyingIn } from "./copying.ts";
+import { fill } from "./fill.ts";
 import { foundFiles, searches } from "./further.ts";
 import { pageOf } from "./kept.ts";
 import type { ProposedCall } from "./lane.ts";
@@ -17,7 +18,7 @@ import { partsOf, slotOf } from "./names.ts";
 import { linesOf } from "./passages.ts";
 import { plainCall } from "./plain-calls.ts";
 import { readerAmong } from "./reading.ts";
-import { fill, requiredOf } from "./render.ts";
+import { requiredOf } from "./render.ts";
 import { nextSought, type SoughtSetting, seekingCall, soughtSetting } from "./sought-settings.ts";
 import {
   changesAmong,

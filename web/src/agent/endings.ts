@@ -1,10 +1,10 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { copy } from "./copy.ts";
 import { excerptOf } from "./excerpts.ts";
+import { fill } from "./fill.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { linesOf } from "./passages.ts";
-import { fill } from "./render.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 
 /*

@@ -1,7 +1,7 @@
 import { ClaimJudge, isShortAnswer, type TurnRecord, withoutFalseClaims } from "./claims.ts";
 import { copy, explainOutcome } from "./copy.ts";
+import { fill } from "./fill.ts";
 import type { ReadingTool } from "./reading.ts";
-import { fill } from "./render.ts";
 import { sentencesOf } from "./sentences.ts";
 import { unreadFile, withoutContent } from "./unread.ts";
 

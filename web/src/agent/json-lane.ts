@@ -29,6 +29,7 @@ import { copyableStrings, NOTHING_SAID } from "./copied.ts";
 import { copy, nameTheRest } from "./copy.ts";
 import { type Directed, directedIn, nextDirected, stoppedAt } from "./directed.ts";
 import { callForFile } from "./file-asked.ts";
+import { fill } from "./fill.ts";
 import { findingIn } from "./finding.ts";
 import { withForeseen } from "./foreseen.ts";
 import {
@@ -68,7 +69,6 @@ import { readAgain } from "./read-before.ts";
 import { orderedReading, readingFor } from "./reading.ts";
 import { reckonedIn } from "./reckoning.ts";
 import { fromMemory, outOfMemory, withoutCall } from "./remembered.ts";
-import { fill } from "./render.ts";
 import { correction, MAX_REPAIRS } from "./repair.ts";
 import { offered } from "./respond.ts";
 import { asChat, pastOf, presentOf } from "./routing.ts";

@@ -2,9 +2,9 @@ import { bareThing, isThing } from "./acts.ts";
 import { copy } from "./copy.ts";
 import { cited, excerptOf } from "./excerpts.ts";
 import type { ResultSource } from "./figures.ts";
+import { fill } from "./fill.ts";
 import { linesOf } from "./passages.ts";
 import { isFile } from "./reading.ts";
-import { fill } from "./render.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wishWords } from "./wish-words.ts";
 

@@ -1,8 +1,8 @@
 import { copy } from "./copy.ts";
 import { excerptOf } from "./excerpts.ts";
 import type { ResultSource } from "./figures.ts";
+import { fill } from "./fill.ts";
 import { linesOf } from "./passages.ts";
-import { fill } from "./render.ts";
 import { tableOf } from "./tables.ts";
 import { vocabulary } from "./vocabulary.ts";
 

@@ -3,10 +3,10 @@ import { LEAD } from "./assigned.ts";
 import { copy } from "./copy.ts";
 import { cited, excerptOf } from "./excerpts.ts";
 import type { ResultSource } from "./figures.ts";
+import { fill } from "./fill.ts";
 import { isLog, leveled, tellsAll } from "./levels.ts";
 import { linesOf } from "./passages.ts";
 import { termsIn } from "./ranking.ts";
-import { fill } from "./render.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 
 /*

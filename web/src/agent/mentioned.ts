@@ -1,8 +1,8 @@
 import { bareThing, isThing } from "./acts.ts";
 import { copy } from "./copy.ts";
+import { fill } from "./fill.ts";
 import type { ToolMessage } from "./messages.ts";
 import { linesOf } from "./passages.ts";
-import { fill } from "./render.ts";
 import { matchOf } from "./tables.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { escaped } from "./withheld.ts";

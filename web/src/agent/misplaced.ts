@@ -1,11 +1,11 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { copy } from "./copy.ts";
+import { fill } from "./fill.ts";
 import { spellings } from "./found.ts";
 import { foundFiles, listerAmong, searcherAmong } from "./further.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { readerAmong } from "./reading.ts";
-import { fill } from "./render.ts";
 
 /*
  * A file or a folder that is not where a call looked: its name is searched for, and the one place that has it is looked at. People

@@ -7,6 +7,7 @@ import { carryDropped } from "./carried-step.ts";
 import type { ChatMessage, DeclaredTool } from "./chat.ts";
 import { condense } from "./condensing.ts";
 import { continued, unfinishedWord } from "./continuing.ts";
+import { fill } from "./fill.ts";
 import { imagesOf, shownImages } from "./images.ts";
 import {
   collect,
@@ -21,7 +22,6 @@ import type { Message } from "./messages.ts";
 import { looksLikePlanning } from "./nudges.ts";
 import { findObject, isParseFailure, MAX_NAME, readObject } from "./parse.ts";
 import { frameResult, neutralise } from "./provenance.ts";
-import { fill } from "./render.ts";
 import { RepairDialogue } from "./repair.ts";
 import { injectRespond, isRespond, messageOf } from "./respond.ts";
 import { shareRoom } from "./shares.ts";

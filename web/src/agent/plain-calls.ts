@@ -1,8 +1,8 @@
 import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
+import { fill } from "./fill.ts";
 import type { ProposedCall } from "./lane.ts";
 import { isObject } from "./parse.ts";
-import { fill } from "./render.ts";
 import { wordsOf } from "./words.ts";
 
 /*

@@ -2,9 +2,10 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import prompts from "../../../loop/prompts.json" with { type: "json" };
 import { type ActionKind, type PlannerTool, shapeOf } from "./actions.ts";
 import { cut, fewestLeftOut, tokensOfPrompt } from "./budget.ts";
+import { fill } from "./fill.ts";
 import { withoutHalves } from "./parse.ts";
 import { neutralise } from "./provenance.ts";
-import { asEntry, briefSignatureOf, fill, told, toldCall } from "./render.ts";
+import { asEntry, briefSignatureOf, told, toldCall } from "./render.ts";
 import type { PlannerMessage } from "./repair.ts";
 
 /*

@@ -4,10 +4,10 @@ import { questionIn } from "./affairs.ts";
 import { copy } from "./copy.ts";
 import { cited, numbered } from "./excerpts.ts";
 import type { ResultSource } from "./figures.ts";
+import { fill } from "./fill.ts";
 import { leveled, tellsAll } from "./levels.ts";
 import { linesOf } from "./passages.ts";
 import { stem, termsIn } from "./ranking.ts";
-import { fill } from "./render.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 

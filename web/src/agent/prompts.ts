@@ -5,10 +5,11 @@ import type { ToolDescriptor } from "../protocol/generated.ts";
 import { beginning } from "./budget.ts";
 import type { ChatMessage } from "./chat.ts";
 import { type Shot, withExamples } from "./examples.ts";
+import { fill } from "./fill.ts";
 import type { ToolMessage } from "./messages.ts";
 import { describeObservation, neutralise } from "./provenance.ts";
 import { asksAboutContent } from "./questions.ts";
-import { fill, firstSentence, signatureOf } from "./render.ts";
+import { firstSentence, signatureOf } from "./render.ts";
 
 /*
  * The prompts of small models. Their words stand in prompts.json and decide how often a call is right, so they change only

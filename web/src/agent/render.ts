@@ -1,4 +1,5 @@
 import words from "../../../loop/prompts.json" with { type: "json" };
+import { fill } from "./fill.ts";
 import type { Message } from "./messages.ts";
 import { isObject } from "./parse.ts";
 import { describeObservation, neutralise } from "./provenance.ts";
@@ -9,13 +10,6 @@ import { describeObservation, neutralise } from "./provenance.ts";
  */
 
 type Texts = Readonly<Record<string, string>>;
-
-/**
- * A sentence with its `{blanks}` filled; one without a value stays. In one pass: what is filled in may look like a blank too.
- */
-export function fill(sentence: string, valueFor: (name: string) => string | undefined): string {
-  return sentence.replaceAll(/\{(\w+)\}/g, (blank, name: string) => valueFor(name) ?? blank);
-}
 
 /**
  * `run_test(name: string, timeout?: integer) - Run a test.`: arguments with their types, the needed ones first, and a short

@@ -2,10 +2,10 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import mistakes from "../../../loop/mistakes.json" with { type: "json" };
 import { cut } from "./budget.ts";
 import type { ChatDelta, JsonSchema } from "./chat.ts";
+import { fill } from "./fill.ts";
 import { MAX_NUDGES, nudge } from "./nudges.ts";
 import { ParseFailure } from "./parse.ts";
 import { neutralise } from "./provenance.ts";
-import { fill } from "./render.ts";
 import { ReplyReader, readDeltas } from "./reply.ts";
 
 /*

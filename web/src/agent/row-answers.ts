@@ -3,9 +3,9 @@ import { entriesOf, rowLabel } from "./entries.ts";
 import { cited, excerptOf } from "./excerpts.ts";
 import { exclusionIn, keptRows } from "./exclusions.ts";
 import { asksForFigure, type ResultSource } from "./figures.ts";
+import { fill } from "./fill.ts";
 import { boxedIn, entriesAsked } from "./open-entries.ts";
 import { pickedFrom } from "./picking.ts";
-import { fill } from "./render.ts";
 import type { TableRow } from "./tables.ts";
 import { timedRows } from "./timed.ts";
 

@@ -1,5 +1,5 @@
 import { copy } from "./copy.ts";
-import { fill } from "./render.ts";
+import { fill } from "./fill.ts";
 
 /* What the loop says where several files may be meant, or none. */
 

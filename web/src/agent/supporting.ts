@@ -4,11 +4,11 @@ import { showClosest, sourceOf } from "./answers.ts";
 import { unsupportedIn } from "./borne-out.ts";
 import type { ChatMessage } from "./chat.ts";
 import { copy, explainOutcome } from "./copy.ts";
+import { fill } from "./fill.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { valuesElsewhere } from "./placed-values.ts";
 import { describeObservation, neutralise } from "./provenance.ts";
 import { termsIn } from "./ranking.ts";
-import { fill } from "./render.ts";
 
 /* What an answer of the chained loop has to stand on, what a model hears of one that does not, and what is shown in its place. */
 

@@ -1,8 +1,9 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { copy } from "./copy.ts";
+import { fill } from "./fill.ts";
 import type { LaneInput, ProposedCall } from "./lane.ts";
 import { partsOf, slotOf } from "./names.ts";
-import { fill, requiredOf } from "./render.ts";
+import { requiredOf } from "./render.ts";
 import { longerName } from "./spaced-names.ts";
 import { changedInside } from "./taken-back.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";

@@ -4,16 +4,15 @@ import { advance, type Conversation, emptyConversation, restore as restoreLog } 
 import type { AgentEvent } from "../../agent/events.ts";
 import type { ProposedCall } from "../../agent/lane.ts";
 import { type Message, recall, unanswered } from "../../agent/messages.ts";
-import type { Begun, TurnRunner } from "../../agent/runner.ts";
+import type { Begun } from "../../agent/runner.ts";
 import type { ConversationOpened, ModelInfo, OpenTurn } from "../../protocol/generated.ts";
 import { LastEnding } from "./last-ending.ts";
 import { attachedWords, changedFor } from "./log/own-turns.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { PartialAnswer } from "./partial-answer.ts";
-import { personalChat, withRoom } from "./personal-chat.ts";
 import { ResumedText } from "./resumed-text.ts";
 import type { Settings } from "./settings.ts";
-import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
+import type { AgentClient, Loop, ShellEnvironment } from "./shell-environment.ts";
 import { type AnswerFigures, TurnFigures } from "./turn-figures.ts";
 import { TurnsUnderWay } from "./turns-under-way.ts";
 
@@ -28,6 +27,10 @@ export interface UnfinishedTurn {
   readonly elsewhere: boolean;
 }
 
+interface LoadedLoop extends Pick<Loop, "withRoom"> {
+  readonly runner: InstanceType<Loop["TurnRunner"]>;
+}
+
 /** One conversation as this page has it open: what is shown, and the loop that runs it. It runs on while another is shown. */
 export class OpenConversation {
   readonly id: string;
@@ -38,7 +41,7 @@ export class OpenConversation {
   readonly #onChange: (event: AgentEvent | null) => void;
   /** What was said before this page had the conversation. */
   #recalled: readonly Message[] = [];
-  #runner: TurnRunner | null = null;
+  #loop: LoadedLoop | null = null;
   #isLoading = false;
   /** Between the turn that takes a file in and the message that it goes with, nothing else may begin. */
   #isAttaching = false;
@@ -88,7 +91,7 @@ export class OpenConversation {
   }
 
   get busy(): boolean {
-    return this.#isLoading || this.#isAttaching || (this.#runner?.busy ?? false);
+    return this.#isLoading || this.#isAttaching || (this.#loop?.runner.busy ?? false);
   }
 
   /** Show what the gateway has stored, and wait again for what still runs there. */
@@ -111,7 +114,7 @@ export class OpenConversation {
   async #recall({ messages, openTurn }: ConversationOpened) {
     const { calls } = await this.#client.call("tools/list-calls", { conversationId: this.id });
     this.#recalled = recall(messages, calls);
-    this.#runner = null;
+    this.#loop = null;
     const log = restoreLog(messages, calls, openTurn?.turnId ?? null);
     const gauge = this.#figures.recall();
     this.#log = { ...(openTurn === undefined ? this.#ending.restore(log, messages.at(-1)) : log), gauge };
@@ -140,7 +143,7 @@ export class OpenConversation {
   /** Whether the message reached the gateway; the turn then goes on by itself. */
   async sendMessage(text: string, model: ModelInfo): Promise<boolean> {
     this.#figures.send(this.#environment.now());
-    const runner = await this.#takeRunner();
+    const { runner, withRoom } = await this.#takeLoop();
     this.#unfinishedTurn = null;
     this.#watchedTurn = null;
     this.#models = [model];
@@ -148,7 +151,7 @@ export class OpenConversation {
   }
 
   async call(text: string, proposal: ProposedCall): Promise<boolean> {
-    const runner = await this.#takeRunner();
+    const { runner } = await this.#takeLoop();
     this.#unfinishedTurn = null;
     this.#watchedTurn = null;
     return this.#follow(await runner.call(text, proposal));
@@ -183,7 +186,7 @@ export class OpenConversation {
     const unfinished = this.#unfinishedTurn;
     if (unfinished === null) return;
     // A tab that cannot run it takes it from no other.
-    await this.#takeRunner();
+    await this.#takeLoop();
     const takeOver = unfinished.elsewhere;
     const opened = await this.#client.call("conversations/open", { conversationId: this.id, takeOver });
     // The other tab may have come further than what is shown here, and what is shown of its answer is not said twice.
@@ -193,7 +196,7 @@ export class OpenConversation {
   }
 
   async #goOn(openTurn: OpenTurn | undefined, models: readonly ModelInfo[]): Promise<void> {
-    const runner = await this.#takeRunner();
+    const { runner, withRoom } = await this.#takeLoop();
     this.#unfinishedTurn = null;
     this.#watchedTurn = null;
     this.#onChange(null);
@@ -216,7 +219,7 @@ export class OpenConversation {
   }
 
   async stop(): Promise<void> {
-    await this.#runner?.stop();
+    await this.#loop?.runner.stop();
   }
 
   async cancelCall(callId: string): Promise<void> {
@@ -245,14 +248,14 @@ export class OpenConversation {
   /** The page has a new connection; `opened` is what the gateway says about this conversation on it. */
   rebound(opened: ConversationOpened): void {
     const { openTurn } = opened;
-    if (this.#runner?.busy) this.#runner.rebound(openTurn?.snapshot ?? null);
+    if (this.#loop?.runner.busy) this.#loop.runner.rebound(openTurn?.snapshot ?? null);
     else if (this.#unfinishedTurn !== null)
       this.#unfinishedTurn = openTurn ? { turn: openTurn, elsewhere: openTurn.snapshot === undefined } : null;
     this.#onChange(null);
   }
 
   snapshotRevoked(snapshotId: string, reason: string): void {
-    if (this.#runner?.revoked(snapshotId, reason) === true) void this.#handOver();
+    if (this.#loop?.runner.revoked(snapshotId, reason) === true) void this.#handOver();
   }
 
   /** Another tab has taken the turn. What is shown is from now on what the gateway has of it, with a way to take it back. */
@@ -299,34 +302,37 @@ export class OpenConversation {
   }
 
   /** The loop that runs the turns. It is the larger part of this program, and is loaded when it is first needed. */
-  async #takeRunner(): Promise<TurnRunner> {
-    if (this.#runner !== null) return this.#runner;
+  async #takeLoop(): Promise<LoadedLoop> {
+    if (this.#loop !== null) return this.#loop;
     this.#isLoading = true;
     this.#onChange(null);
     try {
-      const Runner = await this.#environment.loadLoop();
+      const { TurnRunner, personalChat, withRoom } = await this.#environment.loadLoop();
       // Whoever asked at the same time, or restored the conversation meanwhile, gets the same one.
-      this.#runner ??= new Runner(
-        {
-          gateway: this.#client,
-          chatWith: (token) =>
-            personalChat(
-              chatOver(this.#environment.fetch, token),
-              this.#settings(),
-              (figures) => this.#log.turnId !== null && this.#figures.add(this.#log.turnId, figures),
-              this.#environment.now,
-            ),
-          mostRounds: () => this.#settings().steps,
-          takeSteered: () => this.queue.takeSteering(),
-          newCallId: this.#environment.newCallId,
-          wait: this.#environment.wait,
-          today: this.#environment.today,
-          emit: (event) => this.apply(event),
-        },
-        this.id,
-        this.#recalled,
-      );
-      return this.#runner;
+      this.#loop ??= {
+        withRoom,
+        runner: new TurnRunner(
+          {
+            gateway: this.#client,
+            chatWith: (token) =>
+              personalChat(
+                chatOver(this.#environment.fetch, token),
+                this.#settings(),
+                (figures) => this.#log.turnId !== null && this.#figures.add(this.#log.turnId, figures),
+                this.#environment.now,
+              ),
+            mostRounds: () => this.#settings().steps,
+            takeSteered: () => this.queue.takeSteering(),
+            newCallId: this.#environment.newCallId,
+            wait: this.#environment.wait,
+            today: this.#environment.today,
+            emit: (event) => this.apply(event),
+          },
+          this.id,
+          this.#recalled,
+        ),
+      };
+      return this.#loop;
     } finally {
       this.#isLoading = false;
     }

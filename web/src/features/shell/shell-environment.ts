@@ -1,6 +1,5 @@
 import type { Fetch } from "../../agent/chat.ts";
-import { isoDay } from "../../agent/days.ts";
-import type { TurnRunner } from "../../agent/runner.ts";
+import { isoDay } from "../../agent/iso-day.ts";
 import { t } from "../../language/t.ts";
 import { connectTo, wait } from "../../protocol/browser.ts";
 import type { AgentConnection, AgentMethods, AgentNotifications } from "../../protocol/contract.ts";
@@ -15,12 +14,15 @@ export type AgentClient = Pick<
   "state" | "start" | "stop" | "retryNow" | "onState" | "onRebind" | "on" | "call"
 >;
 
+/** The loop that runs turns, with what the shell puts around it. */
+export type Loop = typeof import("./loop.ts");
+
 /** Everything that the shell needs from the browser, so that a test can replace it. */
 export interface ShellEnvironment {
   /** A new connection to the gateway, not started. */
   createClient(): AgentClient;
   /** The loop that runs turns. Rejects with PartMissing when it cannot be had. */
-  loadLoop(): Promise<typeof TurnRunner>;
+  loadLoop(): Promise<Loop>;
   /** Do something when the page has nothing better to do. */
   whenIdle(work: () => void): void;
   readonly fetch: Fetch;
@@ -101,7 +103,7 @@ export function browserShell(): ShellEnvironment {
       }),
     loadLoop: async () => {
       try {
-        return (await import("../../agent/runner.ts")).TurnRunner;
+        return await import("./loop.ts");
       } catch {
         throw new PartMissing();
       }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { findDays, isoDay, plain } from "../../../src/agent/days.ts";
+import { findDays, plain } from "../../../src/agent/days.ts";
 import { enrich } from "../../../src/agent/enrich.ts";
 import { type Focus, NOTHING } from "../../../src/agent/focus.ts";
+import { isoDay } from "../../../src/agent/iso-day.ts";
 import { findMoney } from "../../../src/agent/money.ts";
 import { requirement } from "../../requirement.ts";
 import { readVectors } from "./vectors.ts";

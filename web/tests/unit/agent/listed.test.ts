@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import limits from "../../../../loop/limits.json" with { type: "json" };
 import { copy } from "../../../src/agent/copy.ts";
+import { fill } from "../../../src/agent/fill.ts";
 import { answerListing } from "../../../src/agent/listed.ts";
-import { fill } from "../../../src/agent/render.ts";
 import { readVectors } from "./vectors.ts";
 
 interface Listing {

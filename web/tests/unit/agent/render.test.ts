@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { fill } from "../../../src/agent/fill.ts";
 import type { Message } from "../../../src/agent/messages.ts";
-import { asEntry, fill, signatureOf, told } from "../../../src/agent/render.ts";
+import { asEntry, signatureOf, told } from "../../../src/agent/render.ts";
 import { readVectors } from "./vectors.ts";
 
 /* What every prompt is made of, against the vectors that Python reads too. */

@@ -1,4 +1,4 @@
-import { TurnRunner } from "../../../src/agent/runner.ts";
+import * as loop from "../../../src/features/shell/loop.ts";
 import type { AgentClient, ShellEnvironment } from "../../../src/features/shell/shell-environment.ts";
 import type { AgentMethods, AgentNotifications } from "../../../src/protocol/contract.ts";
 import { type ConnectionState, RpcError } from "../../../src/protocol/rpc.ts";
@@ -153,7 +153,7 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
   let callCount = 0;
   const environment: ShellEnvironment = {
     createClient: () => client,
-    loadLoop: async () => TurnRunner,
+    loadLoop: async () => loop,
     whenIdle: () => undefined,
     fetch: async () => {
       const reply = replies.shift() ?? "";
