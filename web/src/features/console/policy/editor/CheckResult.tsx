@@ -1,6 +1,6 @@
 import { rich } from "../../../../language/rich.ts";
 import { t } from "../../../../language/t.ts";
-import type { PolicyCheck, PolicyFault } from "../../../../protocol/generated.ts";
+import type { CaseFailure, PolicyCheck, PolicyFault } from "../../../../protocol/generated.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Button } from "../../../../ui/Button.tsx";
 import { Tag } from "../../../../ui/Tag.tsx";
@@ -47,7 +47,7 @@ export function CheckResult({ check: { faults, cases, rules }, onGoTo }: CheckRe
                   <VisibleText text={failure.about} prose />
                 </p>
                 <p className="note">
-                  {rich`${<VisibleText text={failure.question} />}: expected “${MODE_WORDS[failure.expected]}”, is “${MODE_WORDS[failure.given]}” by ${failure.rules.join(", ") || t`no rule`}`}
+                  <Difference failure={failure} />
                 </p>
               </li>
             ))}
@@ -57,4 +57,13 @@ export function CheckResult({ check: { faults, cases, rules }, onGoTo }: CheckRe
       )}
     </div>
   );
+}
+
+/** What a case says and what came out. A case may also name the rule that decides, and then it is the rule that differs. */
+function Difference({ failure }: { failure: CaseFailure }) {
+  const question = <VisibleText text={failure.question} />;
+  const [given, rules] = [MODE_WORDS[failure.given], failure.rules.join(", ") || t`no rule`];
+  return failure.expected === failure.given
+    ? rich`${question}: “${given}” as expected, but by ${rules}, and the case names another rule`
+    : rich`${question}: expected “${MODE_WORDS[failure.expected]}”, is “${given}” by ${rules}`;
 }
