@@ -52,7 +52,7 @@ TELLS = frozenset({"session/ended", "policy/changed"})
 """What an auditor's console is told by itself."""
 
 FITTING = {
-    **{name: ["0" * 64] for name in ("digest", "pin", "base", "version")},
+    **{name: ["0" * 64] for name in ("digest", "settingsDigest", "pin", "base", "version")},
     "servers": ["notes"],
     "publicKey": ["A" * 87],
     "auth": ["A" * 22],
