@@ -2,6 +2,7 @@
 import { cleanup, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, expect, test } from "vitest";
+import { shellWord } from "../../../src/features/console/backup/shell-word.ts";
 import { RpcError } from "../../../src/protocol/rpc.ts";
 import { prepareDocument } from "../ui/document.ts";
 import { FakeGateway } from "./fake-gateway.ts";
@@ -25,7 +26,7 @@ test("a backup is made after the passkey that the gateway asks for, and is then 
       if (!signedIn) throw new RpcError(-32004, "confirm with one of your passkeys first", "stepUpRequired");
       return { backup, records: 1_234, root: "ab".repeat(32) };
     },
-    "backups/list": () => ({ folder: "/srv/backups", backups: signedIn ? [backup] : [] }),
+    "backups/list": () => ({ folder: "/srv/Ann's backups", backups: signedIn ? [backup] : [] }),
   };
   openConsole(gateway, "/backup");
   expect(await screen.findByText("The console has made none yet")).toBeDefined();
@@ -34,5 +35,19 @@ test("a backup is made after the passkey that the gateway asks for, and is then 
   await userEvent.click(await screen.findByRole("button", { name: "Confirm with your passkey" }));
   expect(await screen.findByText(/1,234 records are backed up/)).toBeDefined();
   expect(await screen.findByText("countersign-1.tar")).toBeDefined();
-  expect(screen.getByText("countersign restore /srv/backups/countersign-1.tar")).toBeDefined();
+  expect(screen.getByText(String.raw`countersign restore '/srv/Ann'\''s backups/countersign-1.tar'`)).toBeDefined();
+});
+
+test("a path goes into a command as one word, and is quoted only where a shell would take it for something else", () => {
+  const commands = ["/srv/backups/a-1.tar", "/srv/my backups", "/srv/$(id)", "/srv/ü", "/srv/a\\b", "it's"].map(
+    shellWord,
+  );
+  expect(commands).toEqual([
+    "/srv/backups/a-1.tar",
+    "'/srv/my backups'",
+    "'/srv/$(id)'",
+    "'/srv/ü'",
+    "'/srv/a\\b'",
+    "'it'\\''s'",
+  ]);
 });

@@ -17,6 +17,7 @@ import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { useAsk } from "../session.tsx";
 import styles from "./Backup.module.css";
+import { shellWord } from "./shell-word.ts";
 
 const backups = ["backups"] as const;
 
@@ -30,7 +31,8 @@ export function BackupPage() {
     async () => setMade(await ask("backups/make", {})),
     () => void cache.invalidateQueries({ queryKey: backups }),
   );
-  const newest = kept.data?.backups[0] === undefined ? "FILE" : `${kept.data.folder}/${kept.data.backups[0].file}`;
+  const newest = kept.data?.backups[0];
+  const restored = newest === undefined ? "FILE" : shellWord(`${kept.data?.folder}/${newest.file}`);
   return (
     <>
       <PageHeading
@@ -88,7 +90,7 @@ export function BackupPage() {
         <ol className={styles.steps}>
           <li>{t`Stop the gateway.`}</li>
           <li>
-            {rich`Run ${<code>countersign restore {newest}</code>}. It checks the file before it touches anything, keeps what was there in a folder beside it, and says how many records later than the backup are lost.`}
+            {rich`Run ${<code>countersign restore {restored}</code>}. It checks the file before it touches anything, keeps what was there in a folder beside it, and says how many records later than the backup are lost.`}
           </li>
           <li>{t`Start it again. Everybody signs in anew.`}</li>
         </ol>
