@@ -96,7 +96,7 @@ async function check(chosen: File): Promise<void> {
   };
   try {
     const verdict = await checkFile(chosen, await keptThings(), progress);
-    if (number === current) await show(chosen, verdict);
+    if (number === current) await show(chosen, verdict, number, progress);
   } catch (error) {
     if (!(error instanceof Stopped) && number === current) tell(false, describe(error));
   } finally {
@@ -121,7 +121,8 @@ function tell(sound: boolean, text: string): void {
   verdictLine.focus();
 }
 
-async function show(chosen: File, verdict: Verdict): Promise<void> {
+/** `number` is that of the check: what comes after its records were read is shown only while it is the newest. */
+async function show(chosen: File, verdict: Verdict, number: number, progress: CheckProgress): Promise<void> {
   const { kind, fault, parts } = verdict;
   tell(fault === null, say(HEADINGS[kind][fault === null ? 0 : 1]));
   if (fault !== null) {
@@ -138,8 +139,10 @@ async function show(chosen: File, verdict: Verdict): Promise<void> {
   const records = find("records");
   records.hidden = fault !== null;
   if (records.hidden) return;
-  if (kind === "receipt") records.replaceChildren(...list(await recordsOf(chosen)));
-  else records.replaceChildren(...list(await readNewest(chosen, LISTED), verdict.size));
+  find("doing").textContent = sayOf("Listing the records of {0}", shown(chosen.name));
+  const listed = kind === "receipt" ? await recordsOf(chosen) : await readNewest(chosen, LISTED, progress);
+  if (number !== current) return;
+  records.replaceChildren(...list(listed, kind === "receipt" ? listed.length : verdict.size));
 }
 
 function row({ title, standing, detail }: CheckedPart): HTMLElement {
@@ -178,7 +181,7 @@ async function recordsOf(receipt: File): Promise<readonly JsonObject[]> {
 }
 
 /** What a file that holds says, record by record. `all`: how many there are, if not all of them are given. */
-function list(records: readonly JsonObject[], all = records.length): readonly HTMLElement[] {
+function list(records: readonly JsonObject[], all: number): readonly HTMLElement[] {
   const left = all - records.length;
   const note = element(
     "p",
