@@ -8,8 +8,8 @@ import type { JsonObject } from "../json.ts";
 import { shown } from "./shown.ts";
 import { pageLanguage } from "./words.ts";
 
-/** By event; behind a space, how it came out. */
-const SENTENCES: Readonly<Record<string, string>> = {
+/** By event; behind it, of a call whether its tool ran, how it came out, and why. */
+export const EVENT_SENTENCES: Readonly<Record<string, string>> = {
   "agent-session:ended": "A person's session with the agent ended",
   "agent-session:label-raised":
     "A session came to hold more confidential content and is bound more tightly from now on",
@@ -20,24 +20,31 @@ const SENTENCES: Readonly<Record<string, string>> = {
   "approval:requested": "A person was asked whether {tool} may run",
   "approval:resolved": "A question about a call was settled",
   "approval:resolved approved": "A person approved the call that was asked about",
-  "approval:resolved denied": "A person denied the call that was asked about",
-  "approval:resolved expired": "Nobody answered in time, so that the call may not run",
-  "approval:resolved cancelled": "The question was withdrawn before it was answered",
+  "approval:resolved denied": "The call that was asked about was denied",
+  "approval:resolved expired": "No answer that counts came in time, so that the call may not run",
+  "approval:resolved cancelled": "The question was withdrawn before an answer to it counted",
   "assertion:refused": "The answer of a passkey was not accepted",
   "audit-key:rotated": "The log is signed with another key from here on, which the one before signed for",
   "call:closed": "The call of {tool} ended",
-  "call:closed ok": "{tool} ran and gave a result",
-  "call:closed refusedByPolicy": "{tool} did not run: the policy forbids it",
-  "call:closed deniedByUser": "{tool} did not run: no person approved it",
-  "call:closed stepUpFailed": "{tool} did not run: it was not confirmed with a passkey",
-  "call:closed executionError": "{tool} ran and failed",
-  "call:closed timedOut": "{tool} was ended because it took too long",
-  "call:closed cancelled": "The call of {tool} was cancelled",
-  "call:closed invalidArguments": "{tool} did not run: its arguments were not valid",
-  "call:closed unknownTool": "{tool} did not run: there was no such tool on offer",
-  "call:found-unknown": "The gateway stopped while {tool} ran, and nobody knows how it ended",
+  "call:closed ran ok": "{tool} ran and gave a result",
+  "call:closed ran executionError": "{tool} did not come to a result",
+  "call:closed ran executionError toolError": "{tool} ran and failed",
+  "call:closed ran timedOut": "{tool} was ended because it took too long",
+  "call:closed ran cancelled": "The call of {tool} was cancelled while it ran",
+  "call:closed not run": "{tool} did not run",
+  "call:closed not run refusedByPolicy": "{tool} did not run: the gateway refused it",
+  "call:closed not run refusedByPolicy forbidden": "{tool} did not run: the policy forbids it",
+  "call:closed not run deniedByUser": "{tool} did not run: no person approved it",
+  "call:closed not run stepUpFailed": "{tool} did not run: it was not confirmed with a passkey",
+  "call:closed not run executionError": "{tool} did not run: it could not be carried out",
+  "call:closed not run timedOut approvalExpired": "{tool} did not run: it was not approved in time",
+  "call:closed not run timedOut toolTimeout": "{tool} did not run: it could not begin in time",
+  "call:closed not run cancelled": "The call of {tool} was cancelled before it ran",
+  "call:closed not run invalidArguments": "{tool} did not run: its arguments were not valid",
+  "call:closed not run unknownTool": "{tool} did not run: there was no such tool on offer",
+  "call:found-unknown": "A call was under way, and nobody knows how it ended",
   "call:intended": "{tool} was about to run, which was put on record first",
-  "call:refused": "A call of {tool} was refused",
+  "call:refused": "A call was refused: it bore the id of another one",
   "call:result-discarded": "A result came too late and was discarded",
   "client-token:minted": "A program was given a token to call with",
   "client-token:refused": "A program showed a token that does not hold",
@@ -103,20 +110,30 @@ const SENTENCES: Readonly<Record<string, string>> = {
   "turn:questions-allowed": "A person lets the agent ask again in this turn",
 };
 
-/** The member that says how something came out. */
-const ENDINGS = ["status", "outcome"] as const;
+/** By the member of a closing record that says so. A call that failed or ran out of time may have done so before its tool ran. */
+const RAN: ReadonlyMap<unknown, string> = new Map([
+  [true, "ran"],
+  [false, "not run"],
+]);
 
 /** Characters of a tool's name that are shown. */
 const LONGEST = 80;
 
 /** The sentence of a record; null for an event that no sentence tells. */
 export function sentenceOf(body: JsonObject): string | null {
-  const ended = ENDINGS.map((member) => own(SENTENCES, `${String(body.event)} ${String(body[member])}`));
-  const english = ended.find((sentence) => sentence !== undefined) ?? own(SENTENCES, String(body.event));
+  const told = namesOf(body).map((name) => own(EVENT_SENTENCES, name));
+  const english = told.find((sentence) => sentence !== undefined);
   if (english === undefined) return null;
   const sentence = pageLanguage === "de" ? own(german, english) : english;
   const tool = typeof body.tool === "string" ? body.tool : "?";
   return (sentence ?? english).replace("{tool}", () => `\u201c${shown(tool.slice(0, LONGEST))}\u201d`);
+}
+
+/** What the table may have a record under, the most exact first. */
+function namesOf({ event, status, executed, outcome, reason }: JsonObject): readonly string[] {
+  const ran = RAN.get(executed);
+  const told = [[event, ran, outcome, reason], [event, ran, outcome], [event, ran], [event, status], [event]];
+  return told.map((words) => words.join(" "));
 }
 
 function own(sentences: Readonly<Record<string, string>>, name: string): string | undefined {

@@ -129,14 +129,48 @@ test("every record that a log can have is told in a sentence, in both languages,
   }
   await wordsIn("en");
   const { sentenceOf } = await import("../../../src/verifier/page/sentences.ts");
-  expect(sentenceOf({ event: "call:closed", outcome: "timedOut", tool: "$&\u202e<b>" })).toBe(
+  const tool = "$&\u202e<b>";
+  expect(sentenceOf({ event: "call:closed", executed: true, outcome: "timedOut", tool })).toBe(
     "“$&\\u{202e}<b>” was ended because it took too long",
   );
-  expect(sentenceOf({ event: "approval:resolved", status: "denied" })).toBe(
-    "A person denied the call that was asked about",
-  );
+  expect(sentenceOf({ event: "approval:resolved", status: "denied" })).toBe("The call that was asked about was denied");
   expect(sentenceOf({ event: "call:closed", outcome: "of tomorrow" })).toBe("The call of “?” ended");
 });
+
+test("every sentence about a record has a German one with the same tool in it, and none is left of what is no longer said", async () => {
+  const { EVENT_SENTENCES } = await import("../../../src/verifier/page/sentences.ts");
+  const sentences = [...new Set(Object.values(EVENT_SENTENCES))].toSorted();
+  expect(Object.keys(germanSentences).toSorted()).toEqual(sentences);
+  const unlike = Object.entries(germanSentences).filter(
+    ([english, told]) => english === told || english.includes("{tool}") !== told.includes("{tool}"),
+  );
+  expect(unlike).toEqual([]);
+});
+
+test.each([
+  [true, "ok", null, "“t” ran and gave a result"],
+  [true, "executionError", "toolError", "“t” ran and failed"],
+  [true, "executionError", "sourceUnavailable", "“t” did not come to a result"],
+  [true, "timedOut", "toolTimeout", "“t” was ended because it took too long"],
+  [true, "cancelled", null, "The call of “t” was cancelled while it ran"],
+  [true, "of tomorrow", null, "The call of “t” ended"],
+  // What nobody approved in time, what cannot work as things are, and what broke in the gateway.
+  [false, "timedOut", "approvalExpired", "“t” did not run: it was not approved in time"],
+  [false, "timedOut", "toolTimeout", "“t” did not run: it could not begin in time"],
+  [false, "executionError", "toolError", "“t” did not run: it could not be carried out"],
+  [false, "executionError", "sourceUnavailable", "“t” did not run: it could not be carried out"],
+  [false, "refusedByPolicy", "forbidden", "“t” did not run: the policy forbids it"],
+  [false, "refusedByPolicy", "turnClosed", "“t” did not run: the gateway refused it"],
+  [false, "cancelled", "sessionEnded", "The call of “t” was cancelled before it ran"],
+  [false, "of tomorrow", null, "“t” did not run"],
+])(
+  "a call of which it is %s that it ran, and that closed as %s for %s, is told so",
+  async (executed, outcome, reason, told) => {
+    await wordsIn("en");
+    const { sentenceOf } = await import("../../../src/verifier/page/sentences.ts");
+    expect(sentenceOf({ event: "call:closed", executed, outcome, reason, tool: "t" })).toBe(told);
+  },
+);
 
 test("of a long log the newest records are listed, in its order", async () => {
   const { readNewest } = await import("../../../src/verifier/page/newest.ts");
