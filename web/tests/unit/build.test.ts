@@ -45,7 +45,7 @@ function layersOf(sheet: string): string[] {
 
 describe.each([
   ["console", consolePages, 100 * KIB],
-  ["shell", shellPages, 140 * KIB],
+  ["shell", shellPages, 124 * KIB],
 ] as const)("the build of the %s", (app, pages, budget) => {
   const files = builtFiles(app);
 
