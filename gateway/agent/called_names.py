@@ -31,6 +31,15 @@ _PLACES: Final = frozenset(map(stem, (*VOCABULARY.counted_nouns["file"], *VOCABU
 _PASSED: Final = re.compile(rf"['’](?:{any_of(VOCABULARY.contractions)})\b|\b(?:not|never)\b", re.IGNORECASE | re.ASCII)
 """What calls nothing. Without its ending, "notes" would be called by a "not"."""
 
+_CLINGING: Final = re.compile(rf"['’](?:{any_of(VOCABULARY.contractions)})\b", re.IGNORECASE | re.ASCII)
+_SHORTENED: Final = re.compile(r"n['’]t\b", re.IGNORECASE | re.ASCII)
+_DENIED: Final = re.compile(
+    rf"\b(?:not|never)\b(?: (?:{any_of((*VOCABULARY.passed_over, *VOCABULARY.common_terms))})\b)*(?: [\w-]+)?",
+    re.IGNORECASE | re.ASCII,
+)
+_DENYING: Final = re.compile(r"(?<![A-Za-z0-9])(?:not|never)(?![A-Za-z0-9])", re.IGNORECASE | re.ASCII)
+"""What a name itself says "not" by. Only such a one is called by what is denied: "not paid" calls no "paid.csv"."""
+
 _PLAIN: Final = frozenset(VOCABULARY.plain_listing_words)
 _PAIR: Final = 2
 _FEW: Final = 3
@@ -48,22 +57,24 @@ class Meant:
 def meant_in(wish: str, paths: Sequence[str]) -> Meant | None:
     """What a question calls by its name, of these paths; None where that is nothing, or in doubt. A folder may as well be called
     by another word for the same kind of paper, and the only file of its kind by its ending: "the log"."""
-    said = set(terms_in(_PASSED.sub("", wish)))
+    whole = _SHORTENED.sub(" not", _CLINGING.sub("", wish))
+    said, denied = set(terms_in(_DENIED.sub(" ", whole))), set(terms_in(whole))
+    called = [path for path in paths if _is_called(_stem_of(path), denied if _DENYING.search(_stem_of(path)) else said)]
     if compares(wish):
-        files = _called(paths, said)
+        files = called
         if len(files) < _PAIR:
             files = [path for path in paths if not said.isdisjoint(_words_in(_stem_of(path)))]
         return Meant("", files) if _PAIR <= len(files) <= _FEW else None
-    called = _longest(_called(paths, said))
+    called = _longest(called)
     files = [path for path in called if _is_called(_stem_of(path), asked_kind(wish))] if len(called) > 1 else called
     if len(files) == 1:
         return Meant("", files)
     folders = list(dict.fromkeys(each for path in paths for each in _folders_of(path)))
-    for words in (said, with_kinds(said)):
-        called = [each for each in folders if _is_called(_last(each), words)]
-        if called:
-            below = [path for path in paths if path.startswith(f"{called[0]}/")]
-            return Meant(called[0], below) if len(called) == 1 else None
+    for words, others in ((said, denied), (with_kinds(said), with_kinds(denied))):
+        meant = [each for each in folders if _is_called(_last(each), others if _DENYING.search(_last(each)) else words)]
+        if meant:
+            below = [path for path in paths if path.startswith(f"{meant[0]}/")]
+            return Meant(meant[0], below) if len(meant) == 1 else None
     ending = [path for path in paths if path.rpartition(".")[2].lower() in said]
     return Meant("", ending) if len(ending) == 1 and not called else None
 
@@ -77,10 +88,6 @@ def asked_kind(wish: str) -> set[str]:
     """What is asked for by "which" or "how many"."""
     words = [word.bare for word in words_of(wish)]
     return {term for lead, word in pairwise(words) if lead in ("which", "many") for term in terms_in(word)}
-
-
-def _called(paths: Sequence[str], said: set[str]) -> list[str]:
-    return [path for path in paths if _is_called(_stem_of(path), said)]
 
 
 def _longest(files: Sequence[str]) -> list[str]:

@@ -39,6 +39,12 @@ const PLACES: Terms = new Set([...vocabulary.countedNouns.file, ...vocabulary.fo
 const KIND_FORMS: Terms = new Set(Object.values(vocabulary.kindFolders).flat());
 /** What calls nothing. Without its ending, "notes" would be called by a "not". */
 const PASSED = new RegExp(`['’](?:${anyOf(vocabulary.contractions)})\\b|\\b(?:not|never)\\b`, "gi");
+const CLINGING = new RegExp(`['’](?:${anyOf(vocabulary.contractions)})\\b`, "gi");
+const SHORTENED = /n['’]t\b/gi;
+const PASSING = anyOf([...vocabulary.passedOver, ...vocabulary.commonTerms]);
+const DENIED = new RegExp(`\\b(?:not|never)\\b(?: (?:${PASSING})\\b)*(?: [\\w-]+)?`, "gi");
+/** What a name itself says "not" by. Only such a one is called by what is denied: "not paid" calls no "paid.csv". */
+const DENYING = /(?<![a-z0-9])(?:not|never)(?![a-z0-9])/i;
 const PLAIN: Terms = new Set(vocabulary.plainListingWords);
 const PAIR = 2;
 /** Files that are compared at once. */
@@ -54,8 +60,10 @@ export function compares(wish: string): boolean {
  * another word for the same kind of paper, and the only file of its kind by its ending: "the log".
  */
 export function meantIn(wish: string, paths: readonly string[]): Meant | null {
-  const said = new Set(termsIn(wish.replaceAll(PASSED, "")));
-  const called = paths.filter((path) => isCalled(stemOf(path), said));
+  const whole = wish.replaceAll(CLINGING, "").replaceAll(SHORTENED, " not");
+  const said = new Set(termsIn(whole.replaceAll(DENIED, " ")));
+  const denied = new Set(termsIn(whole));
+  const called = paths.filter((path) => isCalled(stemOf(path), DENYING.test(stemOf(path)) ? denied : said));
   if (compares(wish)) {
     const isLike = (path: string) => wordsIn(stemOf(path)).some((term) => said.has(term));
     const files = called.length < PAIR ? paths.filter(isLike) : called;
@@ -65,8 +73,13 @@ export function meantIn(wish: string, paths: readonly string[]): Meant | null {
   const files = named.length > 1 ? named.filter((path) => isCalled(stemOf(path), askedKind(wish))) : named;
   if (files.length === 1) return { folder: "", files };
   const folders = [...new Set(paths.flatMap(foldersOf))];
-  for (const words of [said, withKinds(said)]) {
-    const [folder, ...others] = folders.filter((each) => isCalled(lastOf(each), words));
+  for (const [words, negated] of [
+    [said, denied],
+    [withKinds(said), withKinds(denied)],
+  ] as const) {
+    const [folder, ...others] = folders.filter((each) =>
+      isCalled(lastOf(each), DENYING.test(lastOf(each)) ? negated : words),
+    );
     if (folder === undefined) continue;
     return others.length > 0 ? null : { folder, files: paths.filter((path) => path.startsWith(`${folder}/`)) };
   }
