@@ -16,7 +16,7 @@ from gateway.agent.browser import as_json, trim
 from gateway.agent.budget import length_of
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Call, Tool, ToolMessage
-from gateway.agent.names import parts_of
+from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.words import QUOTED, Word, without_given, words_of
 from gateway.core.canonical import Json
@@ -60,6 +60,9 @@ _POINTED: Final = re.compile(
 """A thing that is taken away or sent, and that is told by a description: "delete the one about the printer"."""
 
 _EDITS: Final = frozenset({"edit", "replace"})
+_BARE: Final = 2
+"""Words of an order that describes nothing: "delete it"."""
+
 _PART: Final = re.compile(rf"[,;!\n]|\.(?= |$)|\b(?:{'|'.join(VOCABULARY.cues)})\b", re.IGNORECASE | re.ASCII)
 _ASKS: Final = re.compile(rf"\?|\b(?:{'|'.join(VOCABULARY.question_words)})\b", re.IGNORECASE | re.ASCII)
 _SPARES: Final = re.compile(
@@ -125,13 +128,22 @@ def left_undone(message: str, closed: Sequence[ToolMessage], tools: Sequence[Too
         if asked.act == READING and all(any(is_about(call, thing) for thing in others) for call in calls):
             calls = [call for call in calls if any(is_about(call, thing) for thing in asked.things)]
         undone += [f"{asked.verb} {thing}" for thing in missing_things(asked, calls)]
-        # "Delete it" may mean an entry, which is taken out of a file that stays.
-        is_taken_out = (
-            len(acts) == 1 and asked.act == "delete" and any(_EDITS & set(parts_of(each.call["name"])) for each in closed)
-        )
-        if not calls and not asked.things and not is_taken_out and (pointed := _POINTED.match(message, asked.at)) is not None:
+        pointed = None if calls or asked.things else _POINTED.match(message, asked.at)
+        is_only = len(acts) == 1 and asked.act == "delete"
+        if pointed is not None and not (is_only and _is_taken_out(pointed[0], closed)):
             undone.append(pointed[0])
     return list(dict.fromkeys([*undone, *_untouched(message, closed, [thing for each in acts for thing in each.things])]))
+
+
+def _is_taken_out(pointed: str, closed: Sequence[ToolMessage]) -> bool:
+    """Whether an entry was taken out of a file that stays, which "delete it" may mean: out of the file that was looked at last,
+    and where nothing was looked at by a bare "it" only."""
+    edits = [each.call for each in closed if _EDITS & set(parts_of(each.call["name"]))]
+    looks = [each for each in closed if each.call not in edits]
+    if not looks:
+        return len(words_of(pointed)) == _BARE
+    paths = [value for call in edits for name, value in call["arguments"].items() if slot_of(name) is Slot.PATH]
+    return any(is_about(looks[-1].call, str(path)) or str(path) in looks[-1].result["content"] for path in paths)
 
 
 def _untouched(message: str, closed: Sequence[ToolMessage], judged: Sequence[str]) -> list[str]:

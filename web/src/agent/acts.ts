@@ -1,7 +1,7 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import type { ToolCall, ToolDescriptor } from "../protocol/generated.ts";
 import type { ToolMessage } from "./messages.ts";
-import { partsOf } from "./names.ts";
+import { partsOf, slotOf } from "./names.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { QUOTED, type Word, withoutGiven, wordsOf } from "./words.ts";
 
@@ -20,6 +20,9 @@ export type NamedCall = Pick<ToolCall, "name" | "arguments">;
 
 /** A call that has closed, as far as a turn's words are held against it. */
 export type ClosedCall = Pick<ToolMessage, "result"> & { readonly call: NamedCall };
+
+/** Words of an order that describes nothing: "delete it". */
+const BARE = 2;
 
 /** One verb of a message, the place where it begins, and the things that are named right after it. */
 export interface AskedAct {
@@ -101,11 +104,11 @@ export function leftUndone(message: string, closed: readonly ClosedCall[], tools
     const others = acts.flatMap((each) => (each === asked ? [] : each.things));
     const isOther = asked.act === "read" && made.every((call) => others.some((thing) => isAbout(call, thing)));
     const calls = isOther ? made.filter((call) => asked.things.some((thing) => isAbout(call, thing))) : made;
-    // "Delete it" may mean an entry, which is taken out of a file that stays.
-    const isTakenOut = acts.length === 1 && asked.act === "delete" && closed.some(({ call }) => isEdit(call.name));
-    const isNone = calls.length === 0 && asked.things.length === 0 && !isTakenOut;
+    const isNone = calls.length === 0 && asked.things.length === 0;
     const pointed = isNone ? (POINTED.exec(message.slice(asked.at)) ?? []) : [];
-    return [...missingThings(asked, calls).map((thing) => `${asked.verb} ${thing}`), ...pointed];
+    const isOnly = acts.length === 1 && asked.act === "delete";
+    const left = pointed.filter((each) => !(isOnly && isTakenOut(each, closed)));
+    return [...missingThings(asked, calls).map((thing) => `${asked.verb} ${thing}`), ...left];
   });
   return [
     ...new Set([
@@ -117,6 +120,18 @@ export function leftUndone(message: string, closed: readonly ClosedCall[], tools
       ),
     ]),
   ];
+}
+
+/**
+ * Whether an entry was taken out of a file that stays, which "delete it" may mean: out of the file that was looked at last, and
+ * where nothing was looked at by a bare "it" only.
+ */
+function isTakenOut(pointed: string, closed: readonly ClosedCall[]): boolean {
+  const edits = closed.filter(({ call }) => isEdit(call.name));
+  const last = closed.findLast(({ call }) => !isEdit(call.name));
+  if (last === undefined) return wordsOf(pointed).length === BARE;
+  const paths = edits.flatMap(({ call }) => Object.entries(call.arguments).filter(([name]) => slotOf(name) === "path"));
+  return paths.some(([, path]) => isAbout(last.call, `${path}`) || last.result.content.includes(`${path}`));
 }
 
 function isEdit(name: string): boolean {
