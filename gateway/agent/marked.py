@@ -63,7 +63,11 @@ _NO_ENTRY: Final = frozenset(
 )
 """Words by which an entry is told otherwise than by what it says, and such as part several."""
 
-_QUOTED: Final = re.compile(rf"(?:(?:{any_of(VOCABULARY.entry_nouns)}) )?[\"“„']([^\"“”„]+)[\"”“']")
+_QUOTED: Final = re.compile(
+    rf"(?:(?:{any_of(VOCABULARY.entry_nouns)}) )?(?:[\"“„]([^\"“”„]+)[\"”“]|'((?:[^'\"“”„]|(?<=[A-Za-z])'(?=[A-Za-z]))+)')"
+)
+"""One text in quotes, in which a single one stands only inside a word."""
+
 _BOX: Final = re.compile(r"[ \t]*(?:[-*+] )?\[([ xX])\]")
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*+] |\[[ xX]\])")
 _MOST_WORDS: Final = 8
@@ -107,7 +111,8 @@ def _entry_in(said: str) -> str:
     """What an entry says by these words: what stands in quotes as it is, else the words; empty where they tell it otherwise."""
     quoted = _QUOTED.fullmatch(said)
     if quoted is not None:
-        return quoted[1] if terms_in(quoted[1]) else ""
+        text = quoted[1] or quoted[2]
+        return text if terms_in(text) else ""
     return said if _tells(said) else ""
 
 

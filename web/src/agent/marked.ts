@@ -54,7 +54,10 @@ const NO_ENTRY: ReadonlySet<string> = new Set([
   ...Object.values(vocabulary.picks).flat(),
   ...vocabulary.untoldEntries,
 ]);
-const QUOTED_ENTRY = new RegExp(`^(?:(?:${anyOf(vocabulary.entryNouns)}) )?["“„']([^"“”„]+)["”“']$`);
+/** One text in quotes, in which a single one stands only inside a word. */
+const QUOTED_ENTRY = new RegExp(
+  `^(?:(?:${anyOf(vocabulary.entryNouns)}) )?(?:["“„]([^"“”„]+)["”“]|'((?:[^'"“”„]|(?<=[A-Za-z])'(?=[A-Za-z]))+)')$`,
+);
 const BOX = /^[ \t]*(?:[-*+] )?\[([ xX])\]/;
 const BULLET = /^[ \t]*(?:[-*+] |\[[ xX]\])/;
 /** Words of an entry without a bullet. More are a sentence of a text. */
@@ -99,7 +102,9 @@ export function markChange({ ticks, strikes }: Mark, line: string, text: string)
 
 /** What an entry says by these words: what stands in quotes as it is, else the words; empty where they tell it otherwise. */
 function entryIn(said: string): string {
-  const quoted = QUOTED_ENTRY.exec(said)?.[1];
+  const quoted = QUOTED_ENTRY.exec(said)
+    ?.slice(1)
+    .find((text) => text !== undefined);
   if (quoted !== undefined) return termsIn(quoted).length > 0 ? quoted : "";
   return tells(said) ? said : "";
 }
