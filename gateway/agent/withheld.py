@@ -16,6 +16,7 @@ from gateway.agent.browser import trim
 from gateway.agent.lane import LaneInput, ProposedCall
 from gateway.agent.messages import Tool
 from gateway.agent.names import Slot, parts_of, slot_of
+from gateway.agent.ranking import stem, terms_in
 from gateway.agent.render import required_of
 from gateway.agent.spaced_names import longer_name
 from gateway.agent.taken_back import changed_inside
@@ -59,12 +60,24 @@ _OUT_OF: Final = re.compile(
 _OUT_OF_IT: Final = re.compile(
     rf"\b(?:from|off|out of|(?:{_PARTS}) (?:of|in)) (?:{any_of(WISH_WORDS.pronouns)}|that|this)\b", _FLAGS
 )
+_PHRASE_ENDS: Final = any_of((*VOCABULARY.phrase_ends, *VOCABULARY.link_words, *VOCABULARY.fillers, *WISH_WORDS.tails))
 _PART: Final = re.compile(
     rf"\b(?:{any_of((*WISH_WORDS.possessives, *VOCABULARY.kept_leads, *VOCABULARY.line_places))}) (?:[a-z]+ )?"
-    rf"(?:{any_of((*VOCABULARY.counted_nouns['line'], *VOCABULARY.counted_nouns['row'], *VOCABULARY.counted_nouns['word']))})\b",
+    rf"(?:{any_of((*VOCABULARY.counted_nouns['line'], *VOCABULARY.counted_nouns['row'], *VOCABULARY.counted_nouns['word']))})\b"
+    rf"(?! (?!(?:{_PHRASE_ENDS})\b|[a-z]+(?:ing|ed)\b)[a-z])",
     _FLAGS,
 )
-"""A part of a file, which is no file: "delete its last line"."""
+"""A part of a file, which is no file: "delete its last line", and not "delete my word list"."""
+
+_FILES: Final = any_of((*VOCABULARY.counted_nouns["file"], *VOCABULARY.entry_lists))
+_OUT_OF_FILE: Final = re.compile(rf"\b(?:from|off|out of) (?:{any_of(VOCABULARY.kept_leads)}|that|this) (?:{_FILES})\b", _FLAGS)
+_WHOLE: Final = frozenset(
+    (*VOCABULARY.whole_nouns, *VOCABULARY.counted_nouns["file"], *VOCABULARY.entry_lists, *VOCABULARY.folder_nouns)
+)
+"""By which a whole file is meant."""
+
+_SHORTEST: Final = 3
+"""Letters of a word that a file is called by."""
 
 _PLACES: Final = any_of((*VOCABULARY.moving_links, *VOCABULARY.keeping_links))
 _ANEW: Final = frozenset(VOCABULARY.rewriting_verbs)
@@ -91,7 +104,7 @@ def withheld_words(lane: LaneInput, wish: str, call: ProposedCall) -> str | None
     why = None if tool is None else withheld(call.arguments, tool, wish)
     paths = _paths_in(call.arguments)
     if tool is not None and why is None and tool["category"] == "destructive":
-        is_inside = any(not _places_of(path, wish) and changed_inside(path, lane.messages, lane.tools) for path in paths)
+        is_inside = any(not means_whole(path, wish) and changed_inside(path, lane.messages, lane.tools) for path in paths)
         why = Withheld.ALL_DELETED if is_inside else None
     names = [(file, longer) for file in paths if (longer := longer_name(wish, file)) is not None]
     file, longer = (names or [(next(iter(paths), ""), "")])[0]
@@ -124,7 +137,7 @@ def _paths_in(arguments: Mapping[str, Json]) -> list[str]:
 
 def _is_spared(paths: Sequence[str], tool: Tool, wish: str) -> bool:
     """Whether a wish says "not" of every place where it names one of these paths, or of all that it asks for."""
-    names = {name for path in paths for name in (path, path.rstrip("/").rpartition("/")[2]) if name}
+    names = {name for path in paths for name in (path, _base_of(path)) if name}
     text = QUOTED.sub(lambda quoted: quoted[0] if quoted[0][1:-1] in names else " ", wish)
     clauses = [each for each in _PARTED.split(text) if words_of(each)]
     if any(not _is_negated(each) and _is_for_it(each, tool) for each in clauses):
@@ -148,11 +161,26 @@ def _is_for_it(clause: str, tool: Tool) -> bool:
 
 
 def _places_of(path: str, text: str) -> list[int]:
-    """Where a text names a path: as it stands, or else by its last part."""
-    for name in (path, path.rstrip("/").rpartition("/")[2]):
-        if name and (found := [each.start() for each in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.ASCII)]):
-            return found
+    """Where a text names a path: as it stands, or else by its last part, or else in other letters, small for large ones."""
+    for flags in (re.ASCII, _FLAGS):
+        for name in (path, _base_of(path)):
+            if name and (found := [each.start() for each in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text, flags)]):
+                return found
     return []
+
+
+def _base_of(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def means_whole(path: str, wish: str) -> bool:
+    """Whether a wish is about a whole file, by its name, by a word of its name, or by such words as "the file"."""
+    if _places_of(path, wish):
+        return True
+    words = [word.bare for word in words_of(wish)]
+    called = [word for word in terms_in(_base_of(path).rpartition(".")[0]) if len(word) >= _SHORTEST]
+    is_called = not set(called).isdisjoint(map(stem, words))
+    return _OUT_OF_FILE.search(wish) is None and (is_called or not _WHOLE.isdisjoint(words))
 
 
 def _is_negated(clause: str) -> bool:

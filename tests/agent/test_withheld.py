@@ -10,7 +10,7 @@ from gateway.agent.carrying import carrying_in
 from gateway.agent.keeping import as_addition, kept_call, without_look
 from gateway.agent.lane import ProposedCall
 from gateway.agent.messages import ToolMessage
-from gateway.agent.withheld import withheld
+from gateway.agent.withheld import means_whole, withheld
 from tests.agent.vectors import name_of, read_vectors
 
 WITHHELD = read_vectors("withheld")
@@ -21,6 +21,11 @@ TOOLS = {tool["name"]: tool for tool in WITHHELD["tools"]}
 @pytest.mark.parametrize("case", WITHHELD["cases"], ids=name_of)
 def test_a_change_is_not_made_against_the_words_of_a_wish(case: dict[str, Any]) -> None:
     assert withheld(case["arguments"], TOOLS[case["tool"]], case["wish"]) == case["why"]
+
+
+@pytest.mark.parametrize("case", WITHHELD["whole"], ids=lambda case: case["wish"])
+def test_a_whole_file_is_told_by_its_name_or_by_such_words_as_the_file(case: dict[str, Any]) -> None:
+    assert means_whole(case["path"], case["wish"]) is case["whole"]
 
 
 @pytest.mark.parametrize("case", KEEPING["additions"], ids=name_of)

@@ -3,6 +3,7 @@ import { copy } from "./copy.ts";
 import { fill } from "./fill.ts";
 import type { LaneInput, ProposedCall } from "./lane.ts";
 import { partsOf, slotOf } from "./names.ts";
+import { stem, termsIn } from "./ranking.ts";
 import { requiredOf } from "./render.ts";
 import { longerName } from "./spaced-names.ts";
 import { changedInside } from "./taken-back.ts";
@@ -50,8 +51,21 @@ const OUT_OF_IT = new RegExp(
 );
 const ROWS = anyOf([vocabulary.countedNouns.line, vocabulary.countedNouns.row, vocabulary.countedNouns.word].flat());
 const TELLING = anyOf([...wishWords.possessives, ...vocabulary.keptLeads, ...Object.keys(vocabulary.linePlaces)]);
-/** A part of a file, which is no file: "delete its last line". */
-const PART_OF_IT = new RegExp(`\\b(?:${TELLING}) (?:[a-z]+ )?(?:${ROWS})\\b`, "i");
+const PHRASE_ENDS = anyOf([vocabulary.phraseEnds, vocabulary.linkWords, vocabulary.fillers, wishWords.tails].flat());
+/** A part of a file, which is no file: "delete its last line", and not "delete my word list". */
+const PART_OF_IT = new RegExp(
+  `\\b(?:${TELLING}) (?:[a-z]+ )?(?:${ROWS})\\b(?! (?!(?:${PHRASE_ENDS})\\b|[a-z]+(?:ing|ed)\\b)[a-z])`,
+  "i",
+);
+const FILES = [vocabulary.countedNouns.file, vocabulary.entryLists].flat();
+const OUT_OF_FILE = new RegExp(
+  `\\b(?:from|off|out of) (?:${anyOf([...vocabulary.keptLeads, "that", "this"])}) (?:${anyOf(FILES)})\\b`,
+  "i",
+);
+/** By which a whole file is meant. */
+const ALL = new Set([...vocabulary.wholeNouns, ...FILES, ...vocabulary.folderNouns]);
+/** Letters of a word that a file is called by. */
+const SHORTEST = 3;
 const PLACES = anyOf([...vocabulary.movingLinks, ...vocabulary.keepingLinks]);
 /** Verbs of which a new text of a whole file is meant as well: "change it to bye". */
 const ANEW = vocabulary.rewritingVerbs;
@@ -72,7 +86,7 @@ const OF_IT = new RegExp(
 export function withheldWords({ messages, tools }: LaneInput, wish: string, call: ProposedCall): string | null {
   const called = tools.filter(({ name }) => name === call.name);
   const paths = pathsIn(call.arguments);
-  const isInside = (path: string) => placesOf(path, wish).length === 0 && changedInside(path, messages, tools);
+  const isInside = (path: string) => !meansWhole(path, wish) && changedInside(path, messages, tools);
   const against = (tool: Tool) =>
     withheld(call.arguments, tool, wish) ??
     (tool.category === "destructive" && paths.some(isInside) ? "allDeleted" : null);
@@ -128,15 +142,22 @@ function isForIt(clause: string, tool: Tool): boolean {
   return does && words.some((word) => IT.has(word));
 }
 
-/** Where a text names a path: as it stands, or else by its last part. */
+/** Where a text names a path: as it stands, or else by its last part, or else in other letters, small for large ones. */
 function placesOf(path: string, text: string): number[] {
-  const found = [path, baseOf(path)].map((name) => {
-    const pattern = escaped(name);
-    return pattern === ""
-      ? []
-      : [...text.matchAll(new RegExp(`(?<!\\w)${pattern}(?!\\w)`, "g"))].map(({ index }) => index);
-  });
+  const names = [path, baseOf(path)].filter((name) => name !== "").map(escaped);
+  const found = ["g", "gi"].flatMap((flags) =>
+    names.map((name) => [...text.matchAll(new RegExp(`(?<!\\w)${name}(?!\\w)`, flags))].map(({ index }) => index)),
+  );
   return found.find((places) => places.length > 0) ?? [];
+}
+
+/** Whether a wish is about a whole file, by its name, by a word of its name, or by such words as "the file". */
+export function meansWhole(path: string, wish: string): boolean {
+  if (placesOf(path, wish).length > 0) return true;
+  const words = wordsOf(wish).map(({ bare }) => bare);
+  const called = termsIn(baseOf(path).replace(/\.?[^.]*$/, "")).filter((word) => word.length >= SHORTEST);
+  const isAll = words.some((word) => ALL.has(word) || called.includes(stem(word)));
+  return isAll && !OUT_OF_FILE.test(wish);
 }
 
 function baseOf(path: string): string {

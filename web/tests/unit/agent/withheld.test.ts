@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type Carrying, carryingIn } from "../../../src/agent/carrying.ts";
 import { asAddition, keptCall, withoutLook } from "../../../src/agent/keeping.ts";
 import type { ToolMessage } from "../../../src/agent/messages.ts";
-import { withheld } from "../../../src/agent/withheld.ts";
+import { meansWhole, withheld } from "../../../src/agent/withheld.ts";
 import type { ToolDescriptor } from "../../../src/protocol/generated.ts";
 import { readVectors } from "./vectors.ts";
 
@@ -10,6 +10,7 @@ type Written = readonly [name: string, given: Record<string, unknown>];
 
 interface WithheldVectors {
   readonly tools: readonly ToolDescriptor[];
+  readonly whole: readonly { readonly wish: string; readonly path: string; readonly whole: boolean }[];
   readonly cases: readonly {
     readonly name: string;
     readonly tool: string;
@@ -36,7 +37,7 @@ interface KeepingVectors {
   }[];
 }
 
-const { tools: able, cases } = readVectors<WithheldVectors>("withheld");
+const { tools: able, cases, whole: wholes } = readVectors<WithheldVectors>("withheld");
 const { tools, additions, kept } = readVectors<KeepingVectors>("keeping");
 
 function toCall([name, given]: Written) {
@@ -52,6 +53,12 @@ describe("a change is not made against the words of a wish", () => {
   test.each(cases)("$name", ({ tool, arguments: given, wish, why }) => {
     const known = able.find(({ name }) => name === tool) as ToolDescriptor;
     expect(withheld(given, known, wish)).toBe(why);
+  });
+});
+
+describe("a whole file is told by its name or by such words as the file", () => {
+  test.each(wholes)("$wish", ({ path, wish, whole }) => {
+    expect(meansWhole(path, wish)).toBe(whole);
   });
 });
 
