@@ -22,11 +22,12 @@ def made(turn_id: str, name: str) -> list[Message]:
     return [AssistantMessage(turn_id, "", [call]), ToolMessage(turn_id, call, result)]
 
 
-def said(before: Sequence[tuple[str, str | None]], say: str) -> list[Message]:
+def said(before: Sequence[Sequence[str | None]], say: str) -> list[Message]:
     messages: list[Message] = []
-    for number, (wish, call) in enumerate(before):
+    for number, (wish, *calls) in enumerate(before):
         turn_id = f"trn_{number}"
-        messages += [UserMessage(turn_id, wish), *([] if call is None else made(turn_id, call))]
+        messages.append(UserMessage(turn_id, str(wish)))
+        messages += [each for call in calls if call is not None for each in made(turn_id, call)]
         messages.append(AssistantMessage(turn_id, "Here it is."))
     return [*messages, UserMessage("trn_now", say), UserMessage("trn_now", "and also this")]
 

@@ -18,9 +18,15 @@ const LEADING = [vocabulary.correctingWords, vocabulary.fillers, vocabulary.cues
 const LEADS = `(?:(?:${anyOf(LEADING)})[,.!:]? )*`;
 const END = `(?:,? (?:${anyOf([...wishWords.tails, ...vocabulary.repeatingTails])}))*[?.!]*$`;
 const TAKEN = `(?:it|that|this|(?:that|this|the) (?:one|${anyOf(vocabulary.entryNouns)}))`;
-const TAKES = anyOf([...vocabulary.discardingVerbs, ...vocabulary.strikingVerbs]);
+/** Verbs that take something out only where they say so: "take it off", and not "take it". */
+const LOOSE = ["take", "drop", "throw"];
+const TAKES = anyOf(
+  [...vocabulary.discardingVerbs, ...vocabulary.strikingVerbs].filter((verb) => !LOOSE.includes(verb)),
+);
+const OFF = ` (?:${anyOf(vocabulary.takenEnds)})`;
+const UNDOES = anyOf(vocabulary.undoingPhrases);
 const BACK = new RegExp(
-  `^${LEADS}(?:(?:${TAKES}) ${TAKEN}(?: (?:${anyOf(vocabulary.takenEnds)}))?|(?:${anyOf(vocabulary.undoingPhrases)}))${END}`,
+  `^${LEADS}(?:(?:${TAKES}) ${TAKEN}(?:${OFF})?|(?:${anyOf(LOOSE)}) ${TAKEN}${OFF}|(?:${UNDOES}))${END}`,
   "i",
 );
 const BULLET = /^[ \t]*(?:[-*+] )?(?:\[[ xX]\] )?/;
@@ -36,6 +42,9 @@ export function entryTakenBack(text: string, messages: readonly Message[], tools
   const [done, ...others] = changesAmong(calls, tools);
   if (done === undefined || others.length > 0 || done.call.name !== adder.tool) return "";
   const [file, added] = [adder.path, adder.rest].map((name) => String(done.call.arguments[name]));
+  // What was looked at after it may be meant as well.
+  const later = calls.slice(calls.indexOf(done));
+  if (later.some(({ call }) => !Object.values(call.arguments).includes(file))) return "";
   const entry = (added as string).trim().replace(BULLET, "").trim();
   const isPlain = isFile(file as string) && !file?.includes(" ") && /^[^"“”„`\n]+$/.test(entry);
   return isPlain ? `remove "${entry}" from ${file}` : "";

@@ -19,7 +19,7 @@ interface Vectors {
   >;
   readonly cases: readonly {
     readonly name: string;
-    readonly before: readonly (readonly [string, string | null])[];
+    readonly before: readonly (readonly [string, ...(string | null)[]])[];
     readonly say: string;
     readonly whole: string;
   }[];
@@ -50,9 +50,10 @@ function answered(turnId: string): Message {
 }
 
 test.each(vectors.cases)("what a wish leaves out is put in: $name", ({ before, say, whole }) => {
-  const earlier = before.flatMap(([content, call], number): Message[] => {
+  const earlier = before.flatMap(([content, ...calls], number): Message[] => {
     const turnId = `trn_${number}`;
-    return [{ role: "user", turnId, content }, ...(call === null ? [] : made(turnId, call)), answered(turnId)];
+    const done = calls.flatMap((call) => (call === null ? [] : made(turnId, call)));
+    return [{ role: "user", turnId, content }, ...done, answered(turnId)];
   });
   const user = (content: string): Message => ({ role: "user", turnId: "trn_now", content });
   const messages = withWholeWishes([...earlier, user(say), user("and also this")], vectors.tools);
