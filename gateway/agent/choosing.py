@@ -45,7 +45,7 @@ async def choose(
         heard = await collect(lane, request, ReplyEnd.AFTER_OBJECT, showing.hear)
         if showing.goes_round:
             lane.observer.faulted("it says the same over and over")
-            return AnswerStep(without_circles(showing.said))
+            return AnswerStep(f"{without_circles(showing.said)}\n\n{lane.copy.say('saidAgain')}")
         match choice := parse_envelope(heard.text):
             case ToolChoice(tool, arguments) if not is_respond(tool, lane.tools):
                 return ProposedCall(tool, arguments)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from gateway.agent.browser import trim
 from gateway.agent.words import words_of
 
-_TIMES: Final = 3
-"""Times in a row that are no accident."""
+_SENTENCES: Final = (3, 90)
+"""Times in a row that are no accident, and characters of all of them together. A refrain is shorter."""
 
-_LEAST: Final = 90
-"""Characters of all of them together. A refrain is shorter."""
+_LINES: Final = (6, 400)
+"""The same for whole lines, which a list, a table or a copied log may well have several times."""
 
 _MOST: Final = 900
 """Characters at the end of a text that are looked at."""
 
 _FEWEST_WORDS: Final = 3
-"""Words of what is said again. Fewer are a rule or a laugh."""
+"""Words of what is said again. Fewer are a rule, a laugh or a row of numbers."""
 
+_FENCE: Final = re.compile("^ *(?:```|~~~)", re.MULTILINE)
+_LETTER: Final = re.compile(r"[^\W\d_]")
 _ENDS: Final = ".!?:\n"
 _PAUSES: Final = " ,;"
 _CUT: Final = "…"
@@ -45,6 +48,7 @@ def _circle_in(text: str) -> tuple[int, int] | None:
     turned = text[-_MOST:][::-1]
     # For each beginning of the turned text, how much of it is an end of it as well: the rest is what is repeated.
     shared = [0] * len(turned)
+    line = turned.find("\n")
     found: tuple[int, int] | None = None
     for at in range(1, len(turned)):
         held = shared[at - 1]
@@ -52,8 +56,10 @@ def _circle_in(text: str) -> tuple[int, int] | None:
             held = shared[held - 1]
         shared[at] = held + (turned[at] == turned[held])
         length = at + 1 - shared[at]
-        if at + 1 >= max(_LEAST, _TIMES * length):
+        times, least = _LINES if 0 <= line < length else _SENTENCES
+        if at + 1 >= max(least, times * length):
             found = (len(text) - at - 1, length)
-    if found is None or len(words_of(text[found[0] : found[0] + found[1]])) < _FEWEST_WORDS:
+    if found is None or any(len(_FENCE.findall(each)) % 2 for each in (text, text[: sum(found)])):
         return None
-    return found
+    words = [word for word in words_of(text[found[0] : sum(found)]) if _LETTER.search(word.bare)]
+    return None if len(words) < _FEWEST_WORDS else found

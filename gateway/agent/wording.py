@@ -19,7 +19,7 @@ from gateway.agent.borne_out import unsupported_in
 from gateway.agent.browser import trim
 from gateway.agent.budget import length_of, tokens_of_prompt
 from gateway.agent.choosing import tokens_for
-from gateway.agent.circles import without_circles
+from gateway.agent.circles import goes_round, without_circles
 from gateway.agent.excerpts import excerpt_of
 from gateway.agent.grounded import is_made_up, narrowed, summary_of
 from gateway.agent.kept import page_of
@@ -69,13 +69,13 @@ async def report(lane: LaneInput, question: str, last: ToolMessage, query: str, 
     source = source_of(last)
     if lane.quotes and source.has_lines:
         return _quoted(lane, question, last)
-    shown = 0
+    written = ""
 
     def hear(text: str) -> None:
-        nonlocal shown
-        if len(text) > shown:
-            lane.listener.streamed(text[shown:])
-        shown = len(text)
+        nonlocal written
+        if len(text) > len(written):
+            lane.listener.streamed(text[len(written) :])
+        written = text
 
     said = await worded(lane, question, last, hear)
     if not said:
@@ -91,10 +91,12 @@ async def report(lane: LaneInput, question: str, last: ToolMessage, query: str, 
     else:
         instead = missed_quote(said, question, last, lane.copy, query)
     kept = narrowed(said, question)
-    if instead is None and kept == said:
-        return with_place(said, question, last)
-    lane.listener.discarded()
-    return with_place(kept, question, last) if instead is None else instead
+    if instead is not None or kept != said:
+        lane.listener.discarded()
+    if instead is not None:
+        return instead
+    cut = f"\n\n{lane.copy.say('saidAgain')}" if goes_round(trim(written)) else ""
+    return f"{with_place(kept, question, last)}{cut}"
 
 
 def is_no_answer(said: str, question: str, last: ToolMessage) -> bool:

@@ -1,6 +1,7 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import type { ChatMessage, JsonSchema } from "./chat.ts";
 import { goesRound, withoutCircles } from "./circles.ts";
+import { copy } from "./copy.ts";
 import { collect, type LaneInput, type LaneStep, type ProposedCall } from "./lane.ts";
 import { looksLikePlanning } from "./nudges.ts";
 import { AnswerReader, parseEnvelope } from "./parse.ts";
@@ -46,7 +47,7 @@ export async function choose(
       },
     );
     // It says the same over and over.
-    if (goesRound(written)) return { kind: "answer", text: withoutCircles(written) };
+    if (goesRound(written)) return { kind: "answer", text: `${withoutCircles(written)}\n\n${copy.saidAgain}` };
     const action = parseEnvelope(text);
     if (action.kind === "call" && !isRespond(action.tool, input.tools))
       return { kind: "call", call: { name: action.tool, arguments: action.arguments } };

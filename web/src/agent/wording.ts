@@ -3,7 +3,7 @@ import { hasWrongNumber, isEcho, isUnfounded, missedQuote, showClosest, sourceOf
 import { unsupportedIn } from "./borne-out.ts";
 import { tokensOfPrompt } from "./budget.ts";
 import { MAX_STEP_TOKENS } from "./choosing.ts";
-import { withoutCircles } from "./circles.ts";
+import { goesRound, withoutCircles } from "./circles.ts";
 import { copy } from "./copy.ts";
 import { excerptOf } from "./excerpts.ts";
 import type { ResultSource } from "./figures.ts";
@@ -68,10 +68,10 @@ export async function report(
   const { listener, quotes = false } = input;
   const source = sourceOf(last);
   if (quotes && source.hasLines) return quoted(question, last, source);
-  let shown = 0;
+  let written = "";
   const said = await worded(input, question, last, (soFar) => {
-    if (soFar.length > shown) listener.streamed(soFar.slice(shown));
-    shown = soFar.length;
+    if (soFar.length > written.length) listener.streamed(soFar.slice(written.length));
+    written = soFar;
   });
   if (said === "") return copy.worded;
   const isEmpty = isEcho(said, last) || repeatsQuestion(said, question);
@@ -86,7 +86,9 @@ export async function report(
         : missedQuote(said, question, last, query));
   const kept = narrowed(said, question);
   if (instead !== null || kept !== said) listener.discarded();
-  return instead ?? withPlace(kept, question, last);
+  if (instead !== null) return instead;
+  const told = withPlace(kept, question, last);
+  return goesRound(written.trim()) ? `${told}\n\n${copy.saidAgain}` : told;
 }
 
 /**
