@@ -22,7 +22,7 @@ _FEWEST_WORDS: Final = 3
 
 _FENCE: Final = re.compile("^ *(?:```|~~~)", re.MULTILINE)
 _LETTER: Final = re.compile(r"[^\W\d_]")
-_ENDS: Final = ".!?:\n"
+_END: Final = re.compile(r"[.!?:](?=\s|\Z)|\n")
 _PAUSES: Final = " ,;"
 _CUT: Final = "…"
 
@@ -39,8 +39,8 @@ def without_circles(text: str) -> str:
         return text
     start, length = found
     told = text[: start + length]
-    end = max(told.rfind(each) for each in _ENDS)
-    return trim(told[: end + 1]) if end > 0 else f"{told.rstrip(_PAUSES)}{_CUT}"
+    ends = [each.end() for each in _END.finditer(text) if 1 < each.end() <= len(told)]
+    return trim(told[: ends[-1]]) if ends else f"{told.rstrip(_PAUSES)}{_CUT}"
 
 
 def _circle_in(text: str) -> tuple[int, int] | None:

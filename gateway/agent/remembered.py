@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from gateway.agent.action_schema import action_schema
-from gateway.agent.acts import READING, asked_acts
-from gateway.agent.affairs import doubtful_query, may_be_own, phrases_in
+from gateway.agent.acts import ACTS, READING, asked_acts, is_thing
+from gateway.agent.affairs import doubtful_query, may_be_own, own_queries, phrases_in
 from gateway.agent.browser import trim
 from gateway.agent.choosing import choose, offered
 from gateway.agent.claims import record_of, without_false_claims
@@ -18,13 +18,14 @@ from gateway.agent.further import query_that_found, searcher_among
 from gateway.agent.general import asks_how, asks_live, asks_what
 from gateway.agent.kept import without_reader
 from gateway.agent.lane import AnswerStep, LaneInput, ProposedCall
-from gateway.agent.messages import ToolMessage
+from gateway.agent.messages import ToolMessage, UserMessage
 from gateway.agent.named import named_thing, record_query, tells_figure
 from gateway.agent.names import Slot, slot_of
 from gateway.agent.passages import invents_number
 from gateway.agent.ports import ChatMessage
 from gateway.agent.prompts import abilities_of, action_prefix
 from gateway.agent.provenance import neutralise
+from gateway.agent.ranking import stem, terms_in
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.wish_verbs import wish_verbs
 from gateway.agent.wish_words import WISH_WORDS
@@ -40,6 +41,25 @@ _OWN_ASKED: Final = re.compile(
     rf"(?:{any_of(VOCABULARY.plan_questions)}|what)(?:['’]s| (?:{any_of(VOCABULARY.classifying_words)})) ",
     re.IGNORECASE | re.ASCII,
 )
+_WORDED: Final = frozenset((*WISH_WORDS.telling, *VOCABULARY.explaining_verbs, *VOCABULARY.comparing_verbs))
+"""Orders that words alone do: "count to five"."""
+
+_COMPOSING: Final = frozenset(VOCABULARY.composing_orders)
+_COMPOSED: Final = frozenset(VOCABULARY.composed_texts)
+_MANY: Final = frozenset(word for word, number in VOCABULARY.number_words.items() if number > 1)
+_KEPT: Final = frozenset(
+    (
+        *VOCABULARY.document_nouns,
+        *(noun for kind in ("file", "folder", "line", "row", "entry") for noun in VOCABULARY.counted_nouns[kind]),
+    )
+)
+"""What stands in files, and no model knows: "list three invoices"."""
+
+_LIGHT: Final = frozenset(map(stem, (*VOCABULARY.light_words, *WISH_WORDS.possessives)))
+_NAME_HAS: Final = re.compile(r"^(?:Has|has) [A-Z]", re.ASCII)
+_LEANING: Final = 3
+"""Words of a question that goes on with the one before it: "since when?"."""
+
 _NAMED: Final = 2
 """Words by which a thing is looked for."""
 
@@ -50,6 +70,8 @@ _LONGEST_REFUSAL: Final = 100
 def out_of_memory(lane: LaneInput, wish: str, said: str) -> str:
     """What it says to a question that some file may answer and that it has looked in no file for, and that it has not, or to one
     for what changes from day to day; in the place of a refusal what it can do; empty for any other question."""
+    if _is_told(lane, wish, said):
+        return ""
     kept = record_query(wish)
     if not kept and asks_live(wish) and not trim(said).endswith("?"):
         return lane.copy.say("notLive")
@@ -67,24 +89,34 @@ def _made_up_of(wish: str, said: str) -> str:
     that nobody said; empty for any other answer."""
     words = words_of(wish)
     is_figure = trim(wish).endswith("?") and tells_figure(said) and invents_number(said, [wish])
-    # What "my" name is, or who "our" landlord is, no model knows.
+    # What "my" name is, or who "our" landlord is, no model knows; what "our" solar system is, or "Newton's" law, it does.
     is_own = _OWN_ASKED.match(trim(wish)) is not None and trim(said) != "" and not trim(said).endswith("?")
+    is_ours = any(word.bare == "our" for word in words)
     phrases = [each for each in phrases_in(wish, words) if each.words and not each.of_world]
-    things = [each.words for each in phrases if is_figure or (is_own and each.owned)]
+    things = [
+        each.words
+        for each in phrases
+        if is_figure
+        or (is_own and each.owned and not each.name and not (is_ours and any(word.bare in _WORLD for word in each.words)))
+    ]
     return " ".join(word.bare for word in things[0][:_NAMED]) if things else ""
 
 
 def without_call(lane: LaneInput, wish: str, said: str, call: ProposedCall) -> str:
     """What it says in the place of a call that nobody asked for, and what it can do instead. Its words are held against the
     record by themselves: beside ours they are long enough for a draft."""
+    if _is_told(lane, wish, said):
+        return said
     if (unseen := _unseen(lane, wish, said, call)) is not None:
         return unseen
     is_any = any(word.bare in ("a", "an") for word in words_of(wish))
     is_order = not is_any and any(each.act in _ON_FILES for each in asked_acts(wish))
-    if (is_order or _is_errand(wish) or may_be_own(wish) or record_query(wish)) and not trim(said).endswith("?"):
+    is_spoken = _is_spoken(wish)
+    is_asked = not is_spoken and (is_order or _is_errand(wish))
+    if (is_asked or may_be_own(wish) or record_query(wish)) and not trim(said).endswith("?"):
         # Of what it was to look at, or to do, it knows nothing without the call; a question of its own stands.
         said = ""
-    if _claims_order(lane, wish, said):
+    if not is_spoken and _claims_order(lane, wish, said):
         said = ""
     if lane.quotes and trim(wish).endswith("?"):
         # Nor does it know what it was asked.
@@ -100,13 +132,48 @@ def _unseen(lane: LaneInput, wish: str, said: str, call: ProposedCall) -> str | 
     it knows what something is, why, and what is of the world."""
     looks = any(tool["name"] == call.name and tool["category"] == "read" for tool in lane.tools)
     is_question = trim(wish).endswith("?") and not trim(said).endswith("?")
-    is_known = asks_what(wish) or asks_how(wish) or not _WORLD.isdisjoint(word.bare for word in words_of(wish))
+    is_known = (
+        not _is_about_own(wish)
+        or asks_what(wish)
+        or asks_how(wish)
+        or not _WORLD.isdisjoint(word.bare for word in words_of(wish))
+    )
     if not looks or not is_question or is_known:
         return None
     words = {word.bare for word in words_of(wish)}
     queries = [value for name, value in call.arguments.items() if slot_of(name) is Slot.QUERY and isinstance(value, str)]
     told = [each for each in queries if words_of(each) and words.issuperset(word.bare for word in words_of(each))]
     return lane.copy.say("notLooked", query=told[0]) if told else _able(lane)
+
+
+def _is_about_own(wish: str) -> bool:
+    """Whether a question may be about the person's own affairs: "has Theo paid?", and not "are you sure?"."""
+    words = [word.bare for word in words_of(wish)]
+    first = next(iter(words), "")
+    if "you" in words or first in VOCABULARY.advice_modals:
+        return False
+    leans = first in VOCABULARY.leading_prepositions and len(words) <= _LEANING
+    return leans or _NAME_HAS.match(wish) is not None or may_be_own(wish) or own_queries(wish) != []
+
+
+def _is_told(lane: LaneInput, wish: str, said: str) -> bool:
+    """Whether the person said before what answers the question: "my name is Ana"."""
+    told = [each.content for each in lane.messages if isinstance(each, UserMessage) and each.turn_id != lane.turn_id]
+    answer = set(terms_in(said)) - set(terms_in(wish)) - _LIGHT
+    return trim(wish).endswith("?") and answer != set() and answer <= {term for each in told for term in terms_in(each)}
+
+
+def _is_spoken(wish: str) -> bool:
+    """Whether words alone do what is ordered, and none of somebody's own things are in it: a poem, "count to five", "list three
+    fruits"."""
+    words = [word.bare for word in words_of(wish) if word.bare not in _LEADING]
+    phrases = phrases_in(wish, words_of(wish))
+    if any(each.words and not each.of_world for each in phrases) or any(map(is_thing, wish.split())):
+        return False
+    first, second = (*words, "", "")[:2]
+    is_many = second in _MANY or second.isdecimal()
+    is_list = first in ACTS[READING]["verbs"] and is_many and _KEPT.isdisjoint(words[1:])
+    return first in _WORDED or is_list or (first in _COMPOSING and not _COMPOSED.isdisjoint(words))
 
 
 def _claims_order(lane: LaneInput, wish: str, said: str) -> bool:

@@ -21,8 +21,9 @@ export function withoutCircles(text: string): string {
   const found = circleIn(text);
   if (found === null) return text;
   const told = text.slice(0, found.start + found.length);
-  const end = Math.max(...[".", "!", "?", ":", "\n"].map((each) => told.lastIndexOf(each)));
-  return end > 0 ? told.slice(0, end + 1).trim() : `${told.replace(/[ ,;]+$/, "")}…`;
+  const ends = [...text.matchAll(/[.!?:](?=\s|$)|\n/g)].map(({ index }) => index + 1);
+  const end = ends.filter((each) => each <= told.length).at(-1) ?? 0;
+  return end > 1 ? told.slice(0, end).trim() : `${told.replace(/[ ,;]+$/, "")}…`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { actionSchema } from "./action-schema.ts";
-import { askedActs } from "./acts.ts";
-import { doubtfulQuery, mayBeOwn, phrasesIn } from "./affairs.ts";
+import { askedActs, isThing } from "./acts.ts";
+import { doubtfulQuery, mayBeOwn, ownQueries, phrasesIn } from "./affairs.ts";
 import type { ChatMessage } from "./chat.ts";
 import { choose } from "./choosing.ts";
 import { recordOf, withoutFalseClaims } from "./claims.ts";
@@ -17,6 +17,7 @@ import { slotOf } from "./names.ts";
 import { inventsNumber } from "./passages.ts";
 import { abilitiesOf, actionPrefix } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
+import { stem, termsIn } from "./ranking.ts";
 import { offered } from "./respond.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wishVerbs } from "./wish-verbs.ts";
@@ -31,6 +32,25 @@ const OWN_ASKED = new RegExp(
   `^(?:${anyOf(vocabulary.planQuestions)}|what)(?:['’]s| (?:${anyOf(vocabulary.classifyingWords)})) `,
   "i",
 );
+
+/** Orders that words alone do: "count to five". */
+const WORDED: ReadonlySet<string> = new Set([
+  ...wishWords.telling,
+  ...vocabulary.explainingVerbs,
+  ...vocabulary.comparingVerbs,
+]);
+const COMPOSED: ReadonlySet<string> = new Set(vocabulary.composedTexts);
+const MANY: ReadonlySet<string> = new Set(
+  Object.entries(vocabulary.numberWords).flatMap(([word, number]) => (number > 1 ? [word] : [])),
+);
+/** What stands in files, and no model knows: "list three invoices". */
+const KEPT: ReadonlySet<string> = new Set([
+  ...vocabulary.documentNouns,
+  ...(["file", "folder", "line", "row", "entry"] as const).flatMap((kind) => vocabulary.countedNouns[kind]),
+]);
+const LIGHT: ReadonlySet<string> = new Set([...vocabulary.lightWords, ...wishWords.possessives].map(stem));
+/** Words of a question that goes on with the one before it: "since when?". */
+const LEANING = 3;
 
 /** Words by which a thing is looked for. */
 const NAMED = 2;
@@ -60,6 +80,7 @@ export async function fromMemory(input: LaneInput, wish: string, calls: readonly
  * one for what changes from day to day; in the place of a refusal what it can do; empty for any other question.
  */
 export function outOfMemory(input: LaneInput, wish: string, said: string): string {
+  if (isTold(input, wish, said)) return "";
   const kept = recordQuery(wish);
   if (kept === "" && asksLive(wish) && !said.trim().endsWith("?")) return copy.notLive;
   const canLook = (kept !== "" || said.trim() !== "") && searcherAmong(offered(input.tools)) !== null;
@@ -77,11 +98,13 @@ export function outOfMemory(input: LaneInput, wish: string, said: string): strin
  */
 function madeUpOf(wish: string, said: string): string {
   const isFigure = wish.trim().endsWith("?") && tellsFigure(said) && inventsNumber(said, [wish]);
-  // What "my" name is, or who "our" landlord is, no model knows.
+  // What "my" name is, or who "our" landlord is, no model knows; what "our" solar system is, or "Newton's" law, it does.
   const isOwn = OWN_ASKED.test(wish.trim()) && said.trim() !== "" && !said.trim().endsWith("?");
-  const thing = phrasesIn(wish, wordsOf(wish)).find(
-    ({ words, ofWorld, owned }) => words.length > 0 && !ofWorld && (isFigure || (isOwn && owned)),
-  );
+  const isOurs = wordsOf(wish).some(({ bare }) => bare === "our");
+  const thing = phrasesIn(wish, wordsOf(wish)).find(({ words, ofWorld, owned, name }) => {
+    const isWorldly = isOurs && words.some(({ bare }) => WORLD.has(bare));
+    return words.length > 0 && !ofWorld && (isFigure || (isOwn && owned && name === "" && !isWorldly));
+  });
   const named = thing?.words.slice(0, NAMED) ?? [];
   return named.map(({ bare }) => bare).join(" ");
 }
@@ -92,15 +115,20 @@ function madeUpOf(wish: string, said: string): string {
  */
 export function withoutCall(input: LaneInput, wish: string, text: string, call: ProposedCall): string {
   const unseen = unseenOf(input, wish, text, call);
+  if (isTold(input, wish, text)) return text;
   if (unseen !== null) return unseen;
+  const spoken = isSpoken(wish);
   // Of what it was to look at, or to do, it knows nothing without the call; a question of its own stands.
   const isAny = wordsOf(wish).some(({ bare }) => bare === "a" || bare === "an");
   const isOrder = !isAny && askedActs(wish).some(({ act }) => ON_FILES.has(act));
   const isEmpty =
-    (isOrder || isErrand(wish) || mayBeOwn(wish) || recordQuery(wish) !== "") && !text.trim().endsWith("?");
+    ((!spoken && (isOrder || isErrand(wish))) || mayBeOwn(wish) || recordQuery(wish) !== "") &&
+    !text.trim().endsWith("?");
   const said = withoutFalseClaims(
     // Nor does it know what it was asked in another language.
-    isEmpty || claimsOrder(input, wish, text) || (input.quotes === true && wish.trim().endsWith("?")) ? "" : text,
+    isEmpty || (!spoken && claimsOrder(input, wish, text)) || (input.quotes === true && wish.trim().endsWith("?"))
+      ? ""
+      : text,
     recordOf(input.messages, input.turnId, input.tools, input.actions),
   );
   const doubted = outOfMemory(input, wish, said);
@@ -116,7 +144,7 @@ function unseenOf(input: LaneInput, wish: string, said: string, call: ProposedCa
   const looks = input.tools.some(({ name, category }) => name === call.name && category === "read");
   const isQuestion = wish.trim().endsWith("?") && !said.trim().endsWith("?");
   const words = wordsOf(wish).map(({ bare }) => bare);
-  const isKnown = asksWhat(wish) || asksHow(wish) || words.some((word) => WORLD.has(word));
+  const isKnown = !isAboutOwn(wish) || asksWhat(wish) || asksHow(wish) || words.some((word) => WORLD.has(word));
   if (!looks || !isQuestion || isKnown) return null;
   const query = Object.entries(call.arguments).flatMap(([name, value]) =>
     slotOf(name) === "query" && typeof value === "string" ? [value] : [],
@@ -126,6 +154,39 @@ function unseenOf(input: LaneInput, wish: string, said: string, call: ProposedCa
     return asked.length > 0 && asked.every(({ bare }) => words.includes(bare));
   });
   return told === undefined ? able(input) : fill(copy.notLooked, () => told);
+}
+
+/** Whether a question may be about the person's own affairs: "has Theo paid?", and not "are you sure?". */
+function isAboutOwn(wish: string): boolean {
+  const words = wordsOf(wish).map(({ bare }) => bare);
+  const first = String(words[0]);
+  if (words.includes("you") || vocabulary.adviceModals.includes(first)) return false;
+  const leans = vocabulary.leadingPrepositions.includes(first) && words.length <= LEANING;
+  return leans || /^(?:Has|has) [A-Z]/.test(wish) || mayBeOwn(wish) || ownQueries(wish).length > 0;
+}
+
+/** Whether the person said before what answers the question: "my name is Ana". */
+function isTold({ messages, turnId }: LaneInput, wish: string, said: string): boolean {
+  const told = new Set(
+    messages.flatMap((each) => (each.role === "user" && each.turnId !== turnId ? termsIn(each.content) : [])),
+  );
+  const asked = new Set(termsIn(wish));
+  const answer = termsIn(said).filter((term) => !asked.has(term) && !LIGHT.has(term));
+  return wish.trim().endsWith("?") && answer.length > 0 && answer.every((term) => told.has(term));
+}
+
+/**
+ * Whether words alone do what is ordered, and none of somebody's own things are in it: a poem, "count to five", "list three fruits".
+ */
+function isSpoken(wish: string): boolean {
+  const words = wordsOf(wish).flatMap(({ bare }) => (LEADING.has(bare) ? [] : [bare]));
+  const isOwn = phrasesIn(wish, wordsOf(wish)).some((each) => each.words.length > 0 && !each.ofWorld);
+  if (isOwn || wish.split(/\s+/).some(isThing)) return false;
+  const [first, second] = [String(words[0]), String(words[1])];
+  const isMany = MANY.has(second) || /^[0-9]+$/.test(second);
+  const isList = vocabulary.acts.read.verbs.includes(first) && isMany && !words.slice(1).some((word) => KEPT.has(word));
+  const isComposed = vocabulary.composingOrders.includes(first) && words.some((word) => COMPOSED.has(word));
+  return WORDED.has(first) || isList || isComposed;
 }
 
 /** Whether a model says that what is ordered is done, or that it can do it: "the rows are sorted". */
