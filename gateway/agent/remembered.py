@@ -50,12 +50,15 @@ _MANY: Final = frozenset(word for word, number in VOCABULARY.number_words.items(
 _KEPT: Final = frozenset(
     (
         *VOCABULARY.document_nouns,
-        *(noun for kind in ("file", "folder", "line", "row", "entry") for noun in VOCABULARY.counted_nouns[kind]),
+        *(noun for kind, nouns in VOCABULARY.counted_nouns.items() if kind != "word" for noun in nouns),
     )
 )
 """What stands in files, and no model knows: "list three invoices"."""
 
 _LIGHT: Final = frozenset(map(stem, (*VOCABULARY.light_words, *WISH_WORDS.possessives)))
+_SELF: Final = frozenset({stem("name"), "s"})
+"""Terms of "what's my name?", which is told by "I'm Ana" as well."""
+
 _NAME_HAS: Final = re.compile(r"^(?:Has|has) [A-Z]", re.ASCII)
 _LEANING: Final = 3
 """Words of a question that goes on with the one before it: "since when?"."""
@@ -158,9 +161,11 @@ def _is_about_own(wish: str) -> bool:
 
 def _is_told(lane: LaneInput, wish: str, said: str) -> bool:
     """Whether the person said before what answers the question: "my name is Ana"."""
-    told = [each.content for each in lane.messages if isinstance(each, UserMessage) and each.turn_id != lane.turn_id]
+    asked = set(terms_in(wish)) - _LIGHT
     answer = set(terms_in(said)) - set(terms_in(wish)) - _LIGHT
-    return trim(wish).endswith("?") and answer != set() and answer <= {term for each in told for term in terms_in(each)}
+    earlier = [each.content for each in lane.messages if isinstance(each, UserMessage) and each.turn_id != lane.turn_id]
+    told = any(answer <= terms and (asked <= _SELF or not asked.isdisjoint(terms)) for terms in map(set, map(terms_in, earlier)))
+    return trim(wish).endswith("?") and answer != set() and told
 
 
 def _is_spoken(wish: str) -> bool:

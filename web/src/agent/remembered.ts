@@ -46,9 +46,11 @@ const MANY: ReadonlySet<string> = new Set(
 /** What stands in files, and no model knows: "list three invoices". */
 const KEPT: ReadonlySet<string> = new Set([
   ...vocabulary.documentNouns,
-  ...(["file", "folder", "line", "row", "entry"] as const).flatMap((kind) => vocabulary.countedNouns[kind]),
+  ...Object.entries(vocabulary.countedNouns).flatMap(([kind, nouns]) => (kind === "word" ? [] : nouns)),
 ]);
 const LIGHT: ReadonlySet<string> = new Set([...vocabulary.lightWords, ...wishWords.possessives].map(stem));
+/** Terms of "what's my name?", which is told by "I'm Ana" as well. */
+const SELF: ReadonlySet<string> = new Set([stem("name"), "s"]);
 /** Words of a question that goes on with the one before it: "since when?". */
 const LEANING = 3;
 
@@ -167,12 +169,15 @@ function isAboutOwn(wish: string): boolean {
 
 /** Whether the person said before what answers the question: "my name is Ana". */
 function isTold({ messages, turnId }: LaneInput, wish: string, said: string): boolean {
-  const told = new Set(
-    messages.flatMap((each) => (each.role === "user" && each.turnId !== turnId ? termsIn(each.content) : [])),
-  );
-  const asked = new Set(termsIn(wish));
-  const answer = termsIn(said).filter((term) => !asked.has(term) && !LIGHT.has(term));
-  return wish.trim().endsWith("?") && answer.length > 0 && answer.every((term) => told.has(term));
+  const terms = termsIn(wish);
+  const asked = terms.filter((term) => !LIGHT.has(term));
+  const answer = termsIn(said).filter((term) => !terms.includes(term) && !LIGHT.has(term));
+  const isOfSelf = asked.every((term) => SELF.has(term));
+  const told = messages.some((each) => {
+    const known = new Set(each.role === "user" && each.turnId !== turnId ? termsIn(each.content) : []);
+    return answer.every((term) => known.has(term)) && (isOfSelf || asked.some((term) => known.has(term)));
+  });
+  return wish.trim().endsWith("?") && answer.length > 0 && told;
 }
 
 /**
