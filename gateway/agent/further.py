@@ -29,12 +29,12 @@ from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.passages import lines_of
 from gateway.agent.picking import joined, kind_folder, pick_of, picked_from, top_kind
 from gateway.agent.ranking import terms_in
-from gateway.agent.reading import files_read, reader_among
+from gateway.agent.reading import files_read, is_path, reader_among
 from gateway.agent.render import required_of
 from gateway.agent.several import none_picked, several_found
 from gateway.agent.tables import match_of, table_of
 from gateway.agent.vocabulary import VOCABULARY
-from gateway.agent.words import is_spaced_name, words_of
+from gateway.agent.words import words_of
 
 _MOST: Final = LIMITS.further_reads
 _MOST_FOUND: Final = LIMITS.found_files
@@ -186,7 +186,7 @@ def left_open(wish: str, calls: Sequence[ToolMessage], copy: Copy) -> str | None
     last = calls[-1]
     if (said := answer_ending(wish, last, copy)) is not None:
         return said
-    if (mentioned := mentioned_query(wish)) and searches(last):
+    if (mentioned := mentioned_query(wish)) and searches(last) and not _is_by_meaning(last.call["name"]):
         return told_mentions(mentioned, last, copy)
     if picked_from(wish) is not None:
         table = table_of(last.result["content"], "")
@@ -235,7 +235,7 @@ def found_files(message: ToolMessage, tools: Sequence[Tool]) -> list[str]:
     table = table_of(message.result["content"], "")
     if table is not None and table.listing and not any(map(match_of, lines)):
         return [joined(message.call["arguments"], row.cells[0]) for row in table.rows if row.cells[1] == "file"]
-    paths = [match[0] if match else line for line in lines if (match := match_of(line)) or _is_path(line)]
+    paths = [match[0] if match else line for line in lines if (match := match_of(line)) or is_path(line)]
     return list(dict.fromkeys(paths))
 
 
@@ -354,7 +354,7 @@ def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
     for line in filter(begins.search, lines_of(search.result["content"])):
         match = match_of(line)
         path = match[0] if match else line
-        if match or _is_path(line):
+        if match or is_path(line):
             held.setdefault(path, _wanted(finding).intersection(terms_in(path))).update(
                 _wanted(finding).intersection(terms_in(match[1] if match else line))
             )
@@ -366,11 +366,6 @@ def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
     # What is called so is meant before what only speaks of it: "todo".
     called = {path: finding.own and finding.query.lower() in spellings(path)[0] for path in meant}
     return sorted(meant, key=lambda path: (-len(held[path]), not called[path], -begun[path], -counts[path]))
-
-
-def _is_path(line: str) -> bool:
-    """Whether a line of a search is a file's name and nothing else."""
-    return is_spaced_name(line) or (is_thing(line) and " " not in line)
 
 
 def _beginning_of(finding: SoughtText, search: ToolMessage) -> re.Pattern[str]:

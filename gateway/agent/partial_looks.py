@@ -14,4 +14,5 @@ def with_part_told(said: str, calls: Sequence[ToolMessage], tools: Sequence[Tool
     """Words about these calls, with the sentence that the last of them looked at a part of all files, where it found none."""
     last = calls[-1]
     is_part = searches(last) and ends_early(last.result["content"]) and not found_files(last, tools)
-    return f"{said}\n\n{copy.say('lookedInPart')}" if is_part else said
+    told = copy.say("lookedInPart")
+    return f"{said}\n\n{told}" if is_part and not said.endswith(told) else said

@@ -115,3 +115,8 @@ def _path_of(tool: Tool) -> str | None:
 def is_file(name: str) -> bool:
     """Whether the name of a thing can be that of a file."""
     return not name.endswith("/") and "@" not in name and "://" not in name
+
+
+def is_path(line: str) -> bool:
+    """Whether a line of a search is a file's name and nothing else."""
+    return is_spaced_name(line) or (is_thing(line) and " " not in line)

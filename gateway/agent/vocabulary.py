@@ -296,6 +296,8 @@ class LoopVocabulary:
     part_changers: _Words
     contractions: _Words
     mentioning_verbs: _Words
+    vague_mentioning: _Words
+    unmentioned_words: _Words
     mentioned_words: _Words
     counted_again: _Words
     shown_again: _Words

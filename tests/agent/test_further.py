@@ -18,6 +18,7 @@ from gateway.agent.further import (
     resolved,
 )
 from gateway.agent.lane import ProposedCall
+from gateway.agent.mentioned import mentioned_query
 from gateway.agent.messages import ToolMessage
 from gateway.agent.papers import with_day
 from gateway.agent.picking import pick_of
@@ -49,6 +50,11 @@ def told(call: ProposedCall | None) -> Any:
 def test_a_wish_to_find_and_be_told_shows_both_halves(case: dict[str, Any]) -> None:
     finding = finding_in(case["wish"])
     assert (finding and [finding.query, finding.folder, finding.asked]) == case["finding"]
+
+
+@pytest.mark.parametrize("case", VECTORS["mentioned"], ids=lambda case: case["wish"])
+def test_a_wish_for_the_files_that_mention_something_tells_what(case: dict[str, Any]) -> None:
+    assert mentioned_query(case["wish"]) == case["query"]
 
 
 @pytest.mark.parametrize("case", VECTORS["steps"], ids=name_of)

@@ -20,12 +20,12 @@ import { isObject } from "./parse.ts";
 import { linesOf } from "./passages.ts";
 import { filesOf, joined, kindFolder, pickedFrom, pickOf, topKind } from "./picking.ts";
 import { termsIn } from "./ranking.ts";
-import { filesRead, readerAmong } from "./reading.ts";
+import { filesRead, isPath, readerAmong } from "./reading.ts";
 import { requiredOf } from "./render.ts";
 import { nonePicked, severalFound } from "./several.ts";
 import { matchOf, tableOf } from "./tables.ts";
 import { vocabulary } from "./vocabulary.ts";
-import { isSpacedName, wordsOf } from "./words.ts";
+import { wordsOf } from "./words.ts";
 
 /*
  * What is read after a search or a listing, so that a question is answered out of a file and not out of the list. Reading is all
@@ -179,7 +179,7 @@ export function leftOpen(wish: string, calls: readonly ToolMessage[]): string | 
   const ended = answerEnding(wish, last);
   if (ended !== null) return ended;
   const mentioned = mentionedQuery(wish);
-  if (mentioned !== "" && searches(last)) return toldMentions(mentioned, last);
+  if (mentioned !== "" && searches(last) && !isByMeaning(last.call.name)) return toldMentions(mentioned, last);
   if (pickedFrom(wish) !== null) {
     const table = tableOf(last.result.content, "");
     const kind = table?.listing === true ? topKind(wish, last) : "";
@@ -330,11 +330,6 @@ export function queryThatFound(calls: readonly ToolMessage[]): string {
 /** The file that a line of a search names: before a match, or by itself. */
 function pathOf(line: string): string | null {
   return matchOf(line)?.path ?? (isPath(line) ? line : null);
-}
-
-/** Whether a line of a search is a file's name and nothing else. */
-function isPath(line: string): boolean {
-  return isSpacedName(line) || (isThing(line) && !line.includes(" "));
 }
 
 /** The files that a search found, those first whose lines hold most of the question, then those with most lines. */

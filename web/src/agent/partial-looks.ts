@@ -15,5 +15,5 @@ export function withPartTold(
 ): string {
   const last = calls.at(-1) as ToolMessage;
   const isPart = searches(last) && endsEarly(last.result.content) && foundFiles(last, tools).length === 0;
-  return isPart ? `${said}\n\n${copy.lookedInPart}` : said;
+  return isPart && !said.endsWith(copy.lookedInPart) ? `${said}\n\n${copy.lookedInPart}` : said;
 }

@@ -121,3 +121,8 @@ function pathOf({ name, category, paramSchema }: ReadingTool): string | null {
 export function isFile(name: string): boolean {
   return !(name.endsWith("/") || name.includes("@") || name.includes("://"));
 }
+
+/** Whether a line of a search is a file's name and nothing else. */
+export function isPath(line: string): boolean {
+  return isSpacedName(line) || (isThing(line) && !line.includes(" "));
+}

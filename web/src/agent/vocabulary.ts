@@ -295,6 +295,8 @@ interface Vocabulary {
   readonly partChangers: Words;
   readonly contractions: Words;
   readonly mentioningVerbs: Words;
+  readonly vagueMentioning: Words;
+  readonly unmentionedWords: Words;
   readonly mentionedWords: Words;
   readonly countedAgain: Words;
   readonly shownAgain: Words;

@@ -11,6 +11,7 @@ import {
   resolved,
 } from "../../../src/agent/further.ts";
 import type { ProposedCall } from "../../../src/agent/lane.ts";
+import { mentionedQuery } from "../../../src/agent/mentioned.ts";
 import type { ToolMessage } from "../../../src/agent/messages.ts";
 import { withDay } from "../../../src/agent/papers.ts";
 import type { Outcome, ToolDescriptor } from "../../../src/protocol/generated.ts";
@@ -40,6 +41,7 @@ interface Vectors {
   readonly meaningTool: Tool;
   readonly otherTool: Tool;
   readonly findings: { wish: string; finding: [string, string, string] | null }[];
+  readonly mentioned: { wish: string; query: string }[];
   readonly steps: Step[];
   readonly days: { wish: string; told: string }[];
   readonly pointed: { name: string; wish: string; calls: Closed[]; call: Call | null }[];
@@ -68,6 +70,10 @@ const told = (call: ProposedCall | null) => call && [call.name, call.arguments];
 test.each(vectors.findings)("a wish to find and be told shows both halves: $wish", ({ wish, finding }) => {
   const found = findingIn(wish);
   expect(found && [found.query, found.folder, found.asked]).toEqual(finding);
+});
+
+test.each(vectors.mentioned)("a wish for the files that mention something tells what: $wish", ({ wish, query }) => {
+  expect(mentionedQuery(wish)).toBe(query);
 });
 
 test.each(vectors.steps)("a search and a listing lead to the file that answers: $name", (each) => {
