@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
@@ -55,17 +56,21 @@ _FORMS: Final = tuple(
 """How such a wish begins, and what of the one before it is to be another: after which word, and what it is now."""
 
 _BEINGS: Final = any_of((*VOCABULARY.classifying_words, *VOCABULARY.helpers))
+_PREPOSITIONS: Final = frozenset(VOCABULARY.leading_prepositions)
 _ARTICLES: Final = re.compile(rf"^(?:(?:{any_of(VOCABULARY.asked_articles)}) )+", _FLAGS)
 _JOIN: Final = re.compile(r",? (?:and|or) |, ")
 _ASKED: Final = re.compile(
-    rf"^((?:(?:{any_of(VOCABULARY.asked_leads)}|how much (?:{_BEINGS})|"
-    rf"(?:{any_of(VOCABULARY.asked_openers)})(?:['’]?s| (?:{_BEINGS}))|who [a-z]+s) )"
+    rf"^(?P<head>(?:(?P<lead>{any_of(VOCABULARY.asked_leads)})|how much (?P<much>{_BEINGS})|"
+    rf"(?:{any_of(VOCABULARY.asked_openers)})(?:['’]?s| (?P<helper>{_BEINGS}))|who [a-z]+s) "
     rf"(?:(?:{any_of(VOCABULARY.asked_articles)}) )*)"
-    r"([^ ,;.?!]+(?: [^ ,;.?!]+){0,2}?)"
-    rf"((?: (?:{_LINKS}|{any_of(VOCABULARY.asked_ends)}|{_BEINGS})\b.*)?[?.! ]*)\Z",
+    r"(?P<noun>[^ ,;.?!]+(?: [^ ,;.?!]+){0,2}?)"
+    rf"(?P<tail>(?: (?:{_LINKS}|(?P<end>{any_of(VOCABULARY.asked_ends)})|{_BEINGS})\b.*)?[?.! ]*)\Z",
     _FLAGS,
 )
 """A question, or what is looked for: what leads to it, the words for what is asked, and what comes behind them."""
+
+_QUESTIONS: Final = frozenset(VOCABULARY.asking_words)
+_CLASSIFYING: Final = frozenset(VOCABULARY.classifying_words)
 
 _CODE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\(\))?")
 _NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][\w-]+(?: [A-Z][\w-]+)*")
@@ -180,12 +185,43 @@ def _asked_for(link: str, named: str, wish: str) -> str:
         is_short = head != "" and len(words_of(tail)) <= _MOST_NAMED
         return f"{head} {link} {named}{tail[len(tail.rstrip('?.!')) :]}" if is_short else ""
     if (code := code_asked(wish)) is not None:
-        return wish.replace(code.name, named, 1) if _CODE.fullmatch(named) else ""
-    names = _names_in(wish)
-    if named[0].isupper() and names and named.lower() not in _DAYS:
-        return wish.replace(names[0], named) if len(names) == 1 else ""
+        return _with_word(wish, code.name, named) if _CODE.fullmatch(named) else ""
+    if named.lower() in _DAYS:
+        return ""
+    is_name, names = named[0].isupper(), _names_in(wish)
+    if is_name and names:
+        return _with_word(wish, names[0], named) if len(names) == 1 and not _is_placed(names[0], wish) else ""
     asked = _ASKED.match(wish)
-    return "" if asked is None or is_thing(asked[2]) else f"{asked[1]}{named}{asked[3]}"
+    return f"{asked['head']}{named}{asked['tail']}" if asked is not None and _is_noun(asked, is_name=is_name) else ""
+
+
+def _is_noun(asked: re.Match[str], *, is_name: bool) -> bool:
+    """Whether the words for what is asked are that and no more, so that others can stand for them."""
+    noun, words = asked["noun"], [word.bare for word in words_of(asked["noun"])]
+    if not words or is_thing(noun) or words[0] in _PREPOSITIONS:
+        return False
+    # Of "Anna's number" it is not clear which of the two is to be another; a name is asked for in the place of a name.
+    if len(words) > 1 and any(word.endswith(("'s", "’s")) for word in words):
+        return False
+    if is_name and not all(word[0].isupper() for word in noun.split(" ")):
+        return False
+    # A question whose verb comes behind has it among these words: "when does the shop open?", "which recipes use eggs?".
+    helper, lead = asked["helper"] or asked["much"], asked["lead"]
+    if helper is not None and helper.lower() not in _CLASSIFYING:
+        return asked["end"] is not None
+    is_asking = lead is not None and lead.lower().split(" ")[0] in _QUESTIONS
+    return not is_asking or len(words) == 1 or asked["tail"].startswith(" ")
+
+
+def _with_word(wish: str, word: str, named: str) -> str:
+    """The wish with something else in the place of a word of it, the first that is just that."""
+    return re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", lambda _: named, wish, count=1)
+
+
+def _is_placed(name: str, wish: str) -> bool:
+    """Whether a preposition stands before a name. What was bought at Lidl was not bought at Milk."""
+    words, first = [word.bare for word in words_of(wish)], words_of(name)[0].bare
+    return any(word == first and before in _PREPOSITIONS for before, word in pairwise(words))
 
 
 def _names_in(wish: str) -> list[str]:

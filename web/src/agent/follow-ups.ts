@@ -43,16 +43,20 @@ const FORMS = [
 
 const ARTICLES = new RegExp(`^(?:(?:${anyOf(vocabulary.askedArticles)}) )+`, "i");
 const JOIN = /,? (?:and|or) |, /;
+const PREPOSITIONS: ReadonlySet<string> = new Set(vocabulary.leadingPrepositions);
 const BEINGS = anyOf([...vocabulary.classifyingWords, ...vocabulary.helpers]);
 /** A question, or what is looked for: what leads to it, the words for what is asked, and what comes behind them. */
 const ASKED = new RegExp(
-  `^((?:(?:${anyOf(vocabulary.askedLeads)}|how much (?:${BEINGS})|` +
-    `(?:${anyOf(vocabulary.askedOpeners)})(?:['’]?s| (?:${BEINGS}))|who [a-z]+s) )(?:(?:${anyOf(vocabulary.askedArticles)}) )*)` +
-    "([^ ,;.?!]+(?: [^ ,;.?!]+){0,2}?)" +
-    `((?: (?:${LINKS}|${anyOf(vocabulary.askedEnds)}|${BEINGS})\\b.*)?[?.! ]*)$`,
+  `^(?<head>(?:(?<lead>${anyOf(vocabulary.askedLeads)})|how much (?<much>${BEINGS})|` +
+    `(?:${anyOf(vocabulary.askedOpeners)})(?:['’]?s| (?<helper>${BEINGS}))|who [a-z]+s) (?:(?:${anyOf(vocabulary.askedArticles)}) )*)` +
+    "(?<noun>[^ ,;.?!]+(?: [^ ,;.?!]+){0,2}?)" +
+    `(?<tail>(?: (?:${LINKS}|(?<end>${anyOf(vocabulary.askedEnds)})|${BEINGS})\\b.*)?[?.! ]*)$`,
   "i",
 );
+const QUESTIONS: ReadonlySet<string> = new Set(vocabulary.askingWords);
+const CLASSIFYING: ReadonlySet<string> = new Set(vocabulary.classifyingWords);
 
+const CAPITAL = /^\p{Lu}/u;
 const CODE = /^[A-Za-z_][A-Za-z0-9_]*(?:\(\))?$/;
 const NAMES = /(?<=[a-z,] )[A-Z][\p{L}\p{N}_-]+(?: [A-Z][\p{L}\p{N}_-]+)*/gu;
 const PLACES = new Map(Object.entries({ ...vocabulary.linePlaces, ...vocabulary.morePlaces }));
@@ -176,17 +180,49 @@ function askedFor(link: string, named: string, wish: string): string {
     return isShort ? `${wish.slice(0, at)} ${link} ${named}${/[?.!]*$/.exec(tail)?.[0]}` : "";
   }
   const code = codeAsked(wish);
-  if (code !== null) return CODE.test(named) ? wish.replace(code.name, () => named) : "";
+  if (code !== null) return CODE.test(named) ? withWord(wish, code.name, named) : "";
+  if (DAYS.has(named.toLowerCase())) return "";
+  const isName = CAPITAL.test(named);
   const [name, ...more] = namesIn(wish);
-  const isName = /^\p{Lu}/u.test(named) && !DAYS.has(named.toLowerCase());
-  if (isName && name !== undefined) return more.length > 0 ? "" : wish.replaceAll(name, () => named);
-  const [, head = "", noun = "", tail = ""] = ASKED.exec(wish) ?? [];
-  return noun === "" || isThing(noun) ? "" : `${head}${named}${tail}`;
+  if (isName && name !== undefined) return more.length > 0 || isPlacedIn(name, wish) ? "" : withWord(wish, name, named);
+  const asked = ASKED.exec(wish)?.groups;
+  return asked !== undefined && isNoun(asked, isName) ? `${asked.head}${named}${asked.tail}` : "";
+}
+
+/** Whether the words for what is asked are that and no more, so that others can stand for them. */
+function isNoun(asked: Readonly<Record<string, string | undefined>>, isName: boolean): boolean {
+  const noun = asked.noun as string;
+  const words = wordsOf(noun).map(({ bare }) => bare);
+  const [first] = words;
+  if (first === undefined || isThing(noun) || PREPOSITIONS.has(first)) return false;
+  // Of "Anna's number" it is not clear which of the two is to be another; a name is asked for in the place of a name.
+  if (words.length > 1 && words.some((word) => /['’]s$/.test(word))) return false;
+  if (isName && !noun.split(" ").every((word) => CAPITAL.test(word))) return false;
+  // A question whose verb comes behind has it among these words: "when does the shop open?", "which recipes use eggs?".
+  const helper = asked.helper ?? asked.much;
+  if (helper !== undefined && !CLASSIFYING.has(helper.toLowerCase())) return asked.end !== undefined;
+  const lead = asked.lead?.toLowerCase().replace(/ .*/, "") ?? "";
+  return !QUESTIONS.has(lead) || words.length === 1 || (asked.tail as string).startsWith(" ");
+}
+
+/** The wish with something else in the place of a word of it, the first that is just that. */
+function withWord(wish: string, word: string, named: string): string {
+  const whole = `(?<![\\p{L}\\p{N}_])(?:${anyOf([word])})(?![\\p{L}\\p{N}_])`;
+  return wish.replace(new RegExp(whole, "u"), () => named);
+}
+
+/** Whether a preposition stands before a name. What was bought at Lidl was not bought at Milk. */
+function isPlacedIn(name: string, wish: string): boolean {
+  const words = wordsOf(wish).map(({ bare }) => bare);
+  const first = wordsOf(name)[0]?.bare as string;
+  return words.some((word, at) => word === first && PREPOSITIONS.has(words[at - 1] ?? ""));
 }
 
 /** The names of a question, those that stand side by side as one, without days. */
 function namesIn(wish: string): string[] {
-  return [...new Set(wish.match(NAMES) ?? [])].filter((each) => !DAYS.has(each.toLowerCase()));
+  const bare = new Set(wordsOf(wish).map((word) => word.bare));
+  const names = [...new Set(wish.match(NAMES) ?? [])].filter((each) => !DAYS.has(each.toLowerCase()));
+  return names.filter((each) => wordsOf(each).every((word) => bare.has(word.bare)));
 }
 
 /**
