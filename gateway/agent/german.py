@@ -39,6 +39,7 @@ _FRAMES: Final = [(re.compile(pattern, re.IGNORECASE), english) for pattern, eng
 _JOINT: Final = re.compile(_GERMAN["joint"], re.IGNORECASE)
 _BLANK: Final = re.compile(r'("?)\$([0-9])')
 _WORDS: Final[Mapping[str, str]] = _GERMAN["words"]
+_NOUNS: Final = frozenset(_GERMAN["nouns"])
 _LEADING: Final = frozenset(_GERMAN["leadingNouns"])
 _NEGATION: Final = rf"{_GERMAN['negation']}(?=[\s,]|\Z)"
 _NOT: Final = re.compile(rf"(?P<quoted>{QUOTED.pattern})|(?:\A|\s){_NEGATION}", re.IGNORECASE)
@@ -128,10 +129,10 @@ def _told(blank: re.Match[str], held: re.Match[str]) -> str:
 
 def _phrase(text: str) -> str:
     """Words of a wish, with those that only frame it in English. A noun after its article is written small, as English has it:
-    in capitals it would be taken for a name."""
+    in capitals it would be taken for a name. Any other word that is written large is one: "Manuel Neue"."""
     told: list[str] = []
     is_led = False
-    for word in text.split(" "):
+    for at, word in enumerate(text.split(" ")):
         bare = _TAIL.sub("", word.lower())
         listed = None if is_thing(word) else _LISTS.fullmatch(word)
         if is_thing(word) or '"' in word:
@@ -139,7 +140,8 @@ def _phrase(text: str) -> str:
         elif listed is not None:
             told.append(f"{listed[1].lower()} list")
         else:
-            tail = word[len(bare) :]
-            told.append(f"{_WORDS.get(bare, bare if is_led else word[: len(bare)])}{tail}")
+            tail, written = word[len(bare) :], bare if is_led else word[: len(bare)]
+            is_name = at > 0 and bare not in _NOUNS and written[:1].isupper() and not written.isupper()
+            told.append(f"{written if is_name else _WORDS.get(bare, written)}{tail}")
         is_led = bare in _LEADING or (is_led and _ORDINAL.fullmatch(word) is not None)
     return " ".join(told)

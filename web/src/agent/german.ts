@@ -28,6 +28,7 @@ const FRAMES = written.frames.map(([pattern = "", english = ""]) => ({
 }));
 const JOINT = new RegExp(written.joint, "iu");
 const WORDS: ReadonlyMap<string, string> = new Map(Object.entries(written.words));
+const NOUNS: ReadonlySet<string> = new Set(written.nouns);
 const LEADING: ReadonlySet<string> = new Set(written.leadingNouns);
 const NEGATION = `${written.negation}(?=[\\s,]|$)`;
 const NOT = new RegExp(`(?<quoted>${QUOTED.source})|(?:^|\\s)${NEGATION}`, "giu");
@@ -118,14 +119,16 @@ export function withFramesInEnglish(messages: readonly Message[]): readonly Mess
 
 /**
  * Words of a wish, with those that only frame it in English. A noun after its article is written small, as English has it: in
- * capitals it would be taken for a name.
+ * capitals it would be taken for a name. Any other word that is written large is one: "Manuel Neue".
  */
 function phrase(text: string): string {
   let isLed = false;
-  const told = text.split(" ").map((word) => {
+  const told = text.split(" ").map((word, at) => {
     const bare = word.toLowerCase().replace(/[,;:]*$/, "");
     const [, listed] = LISTS.exec(word) ?? [];
-    const plain = (WORDS.get(bare) ?? (isLed ? bare : word.slice(0, bare.length))) + word.slice(bare.length);
+    const spelt = isLed ? bare : word.slice(0, bare.length);
+    const isName = at > 0 && !NOUNS.has(bare) && /^\p{Lu}/u.test(spelt) && spelt !== spelt.toUpperCase();
+    const plain = (isName ? spelt : (WORDS.get(bare) ?? spelt)) + word.slice(bare.length);
     isLed = LEADING.has(bare) || (isLed && /^[0-9]{1,2}\.$/.test(word));
     if (isThing(word) || word.includes('"')) return word;
     return listed === undefined ? plain : `${listed.toLowerCase()} list`;
