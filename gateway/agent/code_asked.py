@@ -56,7 +56,10 @@ _PAPERS: Final = any_of((*VOCABULARY.same_things[0], *WISH_WORDS.code_files))
 _FILES: Final = rf"(?:in )?(?:which|what) (?:{_PAPERS})"
 _BEINGS: Final = rf"(?:{any_of(VOCABULARY.classifying_words)})"
 _DOES: Final = any_of(WISH_WORDS.body_verbs)
-_GIVES: Final = any_of(WISH_WORDS.returning_verbs)
+_GIVES: Final = any_of((*WISH_WORDS.returning_verbs, *WISH_WORDS.yielding_verbs))
+_CALLED: Final = r"(?:`([A-Za-z_][A-Za-z0-9_]*)(?:\(\))?`|([A-Za-z_][A-Za-z0-9_]*)\(\))"
+"""A name that is written as one of a program."""
+
 _END: Final = r"(?: in [^ ?]+)?[?.! ]*"
 _FORMS: Final = (
     (CodeQuestion.PLACE, rf"(?:where(?:['’]?s| {_BEINGS})|{_FILES} {_BEINGS}) {_ANY} {_DEFINED}{_END}"),
@@ -70,8 +73,13 @@ _FORMS: Final = (
     (CodeQuestion.BODY, rf"how does {_SPOKEN} work{_END}"),
     (CodeQuestion.BODY, rf"what does {_NAME} (?:{_DOES})\b.*"),
 )
-_RETURNED: Final = re.compile(rf"what (?:does|will|would) {_NAME} (?:{_GIVES}){_END}", _FLAGS)
-"""What nothing but a program does."""
+_WHAT: Final = "what (?:does|will|would)"
+_RETURNED: Final = re.compile(
+    rf"{_WHAT} (?:{_CALLED} (?:{_GIVES})|{_NAME} (?:{any_of(WISH_WORDS.returning_verbs)})){_END}", _FLAGS
+)
+"""What hardly anything but a program does. Corn yields something as well, and a friend gives it back."""
+
+_NAMED: Final = re.compile("[A-Z][a-z]+")
 
 _ASKED: Final = [(question, re.compile(form, _FLAGS)) for question, form in _FORMS]
 _CODED: Final = re.compile(r"[A-Za-z0-9]*_|[A-Za-z0-9]*[a-z0-9][A-Z]|[A-Z][A-Z0-9]+\Z")
@@ -101,9 +109,11 @@ def code_asked(wish: str) -> CodeAsked | None:
         if name and is_named and name.lower() not in VOCABULARY.file_references:
             return CodeAsked(name, question)
     returned = _RETURNED.fullmatch(text)
-    if returned is None or returned[1].lower() in _NO_NAMES:
-        return None
-    return CodeAsked(returned[1], CodeQuestion.BODY, bare=True)
+    called, plain = (returned[1] or returned[2] or "", returned[3] or "") if returned else ("", "")
+    # A name as persons and shops have it is none of a program: "what does Amazon return?".
+    name = called or (plain if _NAMED.fullmatch(plain) is None else "")
+    is_name = name != "" and name.lower() not in _NO_NAMES
+    return CodeAsked(name, CodeQuestion.BODY, bare=True) if is_name else None
 
 
 def defines(name: str, line: str, flags: int = 0) -> bool:

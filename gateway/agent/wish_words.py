@@ -64,6 +64,7 @@ class LoopWishWords:
     code_kinds: _Words
     code_files: _Words
     returning_verbs: _Words
+    yielding_verbs: _Words
     body_verbs: _Words
     ending_words: _Words
     defined_words: _Words

@@ -54,8 +54,16 @@ const ASKED = FORMS.map(([question, form]) => ({ question, form: new RegExp(`^${
 const BARE = new RegExp(`^what does ${NAME} (?:${DOES})\\b.*$`, "i");
 /** A name as only programs have them: "load_config", "emptyCart", "MAX". */
 const CODED = /^(?:[A-Za-z0-9]*_|[A-Za-z0-9]*[a-z0-9][A-Z]|[A-Z][A-Z0-9]+$)/;
-/** What nothing but a program does. */
-const RETURNED = new RegExp(`^what (?:does|will|would) ${NAME} (?:${anyOf(wishWords.returningVerbs)})${END}$`, "i");
+/** A name that is written as one of a program. */
+const CALLED = "(?:`([A-Za-z_][A-Za-z0-9_]*)(?:\\(\\))?`|([A-Za-z_][A-Za-z0-9_]*)\\(\\))";
+const GIVES = anyOf([...wishWords.returningVerbs, ...wishWords.yieldingVerbs]);
+/** What hardly anything but a program does. Corn yields something as well, and a friend gives it back. */
+const RETURNED = new RegExp(
+  `^what (?:does|will|would) (?:${CALLED} (?:${GIVES})|${NAME} (?:${anyOf(wishWords.returningVerbs)}))${END}$`,
+  "i",
+);
+/** A name as persons and shops have it, which is none of a program: "what does Amazon return?". */
+const NAMED = /^[A-Z][a-z]+$/;
 const NO_NAMES: ReadonlySet<string> = new Set(vocabulary.fileReferences);
 /** Words that stand for something else: "what does she return?". */
 const NO_BARE_NAMES: ReadonlySet<string> = new Set([...NO_NAMES, ...vocabulary.tellers, ...vocabulary.toldOf]);
@@ -77,7 +85,8 @@ export function codeAsked(wish: string): CodeAsked | null {
   // "What does photosynthesis do?" has no name of a program.
   const name = BARE.exec(text)?.[1] ?? "";
   if (CODED.test(name)) return { name, question: "body" };
-  const returned = RETURNED.exec(text)?.[1] ?? "";
+  const [, quoted, called, plain = ""] = RETURNED.exec(text) ?? [];
+  const returned = quoted ?? called ?? (NAMED.test(plain) ? "" : plain);
   return returned === "" || NO_BARE_NAMES.has(returned.toLowerCase())
     ? null
     : { name: returned, question: "body", bare: true };
