@@ -21,7 +21,7 @@ _COUNTED: Final = re.compile(rf"^{_LEADS}(?:{any_of(VOCABULARY.counted_again)}){
 _SHOWN: Final = re.compile(rf"^{_LEADS}(?:{any_of(VOCABULARY.shown_again)}){_END}", _FLAGS)
 _OF: Final = r"(?:of (?:the |my |our )?)?"
 _WHICH: Final = re.compile(rf"^{_LEADS}(?:which|what) {_OF}([^\n]+)\Z", _FLAGS)
-_OPEN: Final = any_of((*VOCABULARY.still_words, *VOCABULARY.inside_words))
+_OPEN: Final = any_of((*VOCABULARY.still_words, *VOCABULARY.inside_words, *VOCABULARY.leading_prepositions))
 _WHAT_IS: Final = re.compile(
     rf"^{_LEADS}(?:what (?:{any_of(VOCABULARY.classifying_words)})|what['’]s|whats) ((?:{_OPEN}) [^\n]+)\Z", _FLAGS
 )

@@ -69,6 +69,7 @@ _ASKED: Final = re.compile(
 )
 """A question, or what is looked for: what leads to it, the words for what is asked, and what comes behind them."""
 
+_ONE: Final = re.compile("an? ", _FLAGS)
 _QUESTIONS: Final = frozenset(VOCABULARY.asking_words)
 _CLASSIFYING: Final = frozenset(VOCABULARY.classifying_words)
 
@@ -192,7 +193,11 @@ def _asked_for(link: str, named: str, wish: str) -> str:
     if is_name and names:
         return _with_word(wish, names[0], named) if len(names) == 1 and not _is_placed(names[0], wish) else ""
     asked = _ASKED.match(wish)
-    return f"{asked['head']}{named}{asked['tail']}" if asked is not None and _is_noun(asked, is_name=is_name) else ""
+    if asked is None or named[0].isdecimal() or not _is_noun(asked, is_name=is_name):
+        return ""
+    # One thing does not stand for several, nor for what there is no number of: "how many eggs do we need?" and "an apple".
+    is_alike = _ONE.match(named) is None or _ONE.match(asked["noun"]) is not None
+    return f"{asked['head']}{named}{asked['tail']}" if is_alike else ""
 
 
 def _is_noun(asked: re.Match[str], *, is_name: bool) -> bool:

@@ -14,7 +14,7 @@ const COUNTED = new RegExp(`${LEADS}(?:${anyOf(vocabulary.countedAgain)})${END}`
 const SHOWN = new RegExp(`${LEADS}(?:${anyOf(vocabulary.shownAgain)})${END}`, "i");
 const OF = "(?:of (?:the |my |our )?)?";
 const WHICH = new RegExp(`${LEADS}(?:which|what) ${OF}([^\\n]+)$`, "i");
-const OPEN = anyOf([...vocabulary.stillWords, ...vocabulary.insideWords]);
+const OPEN = anyOf([...vocabulary.stillWords, ...vocabulary.insideWords, ...vocabulary.leadingPrepositions]);
 const WHAT_IS = new RegExp(
   `${LEADS}(?:what (?:${anyOf(vocabulary.classifyingWords)})|what['’]s|whats) ((?:${OPEN}) [^\\n]+)$`,
   "i",

@@ -53,6 +53,7 @@ const ASKED = new RegExp(
     `(?<tail>(?: (?:${LINKS}|(?<end>${anyOf(vocabulary.askedEnds)})|${BEINGS})\\b.*)?[?.! ]*)$`,
   "i",
 );
+const ONE = /^an? /i;
 const QUESTIONS: ReadonlySet<string> = new Set(vocabulary.askingWords);
 const CLASSIFYING: ReadonlySet<string> = new Set(vocabulary.classifyingWords);
 
@@ -186,7 +187,10 @@ function askedFor(link: string, named: string, wish: string): string {
   const [name, ...more] = namesIn(wish);
   if (isName && name !== undefined) return more.length > 0 || isPlacedIn(name, wish) ? "" : withWord(wish, name, named);
   const asked = ASKED.exec(wish)?.groups;
-  return asked !== undefined && isNoun(asked, isName) ? `${asked.head}${named}${asked.tail}` : "";
+  if (asked === undefined || /^\p{Nd}/u.test(named) || !isNoun(asked, isName)) return "";
+  // One thing does not stand for several, nor for what there is no number of: "how many eggs do we need?" and "an apple".
+  const isAlike = !ONE.test(named) || ONE.test(asked.noun as string);
+  return isAlike ? `${asked.head}${named}${asked.tail}` : "";
 }
 
 /** Whether the words for what is asked are that and no more, so that others can stand for them. */
