@@ -36,6 +36,9 @@ _UNTOLD: Final = frozenset((*VOCABULARY.articles, *VOCABULARY.unmentioned_words,
 _HIT: Final = re.compile(r"([^:]*[^: ]):[0-9]+(?:-[0-9]+)?:(.*)")
 """A line that a search found, with its file and its number, as tools of many makers write it."""
 
+_SAYING: Final = re.compile("[^/ ]+ ")
+"""How a sentence begins, and a name with spaces that has no folder: "Nothing in notes.txt"."""
+
 _MOST_WORDS: Final = 4
 
 
@@ -78,7 +81,8 @@ def _files_with(query: str, lines: Sequence[str]) -> list[str]:
     hits = [hit for line in lines if (hit := _HIT.fullmatch(line)) is not None]
     if hits:
         return list(dict.fromkeys(hit[1] for hit in hits if word.search(hit[2])))
-    return [line for line in lines if is_path(line) and (word.search(line) or query.lower() not in line.lower())]
+    names = [line for line in lines if is_path(line) and _SAYING.match(line) is None]
+    return [name for name in names if word.search(name) or query.lower() not in name.lower()]
 
 
 def _is_none(query: str, lines: Sequence[str]) -> bool:

@@ -31,6 +31,8 @@ const UNTOLD: ReadonlySet<string> = new Set([
 ]);
 /** A line that a search found, with its file and its number, as tools of many makers write it. */
 const HIT = /^([^:]*[^: ]):[0-9]+(?:-[0-9]+)?:(.*)$/;
+/** How a sentence begins, and a name with spaces that has no folder: "Nothing in notes.txt". */
+const SAYING = /^[^/ ]+ /;
 const MOST_WORDS = 4;
 
 /** What the files are to mention; empty for any other wish. */
@@ -71,7 +73,7 @@ function filesWith(query: string, lines: readonly string[]): readonly string[] {
   });
   if (hits.length > 0) return [...new Set(hits.filter(({ text }) => word.test(text)).map(({ path }) => path))];
   const isInside = (line: string) => line.toLowerCase().includes(query.toLowerCase());
-  return lines.filter((line) => isPath(line) && (word.test(line) || !isInside(line)));
+  return lines.filter((line) => isPath(line) && !SAYING.test(line) && (word.test(line) || !isInside(line)));
 }
 
 /** Whether these lines are matches of other words, or one sentence that nothing was found. */
