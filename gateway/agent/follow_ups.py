@@ -61,25 +61,27 @@ _ARTICLES: Final = re.compile(rf"^(?:(?:{any_of(VOCABULARY.asked_articles)}) )+"
 _JOIN: Final = re.compile(r",? (?:and|or) |, ")
 _ASKED: Final = re.compile(
     rf"^(?P<head>(?:(?P<lead>{any_of(VOCABULARY.asked_leads)})|how much (?P<much>{_BEINGS})|"
-    rf"(?:{any_of(VOCABULARY.asked_openers)})(?:['’]?s| (?P<helper>{_BEINGS}))|who [a-z]+s) "
-    rf"(?:(?:{any_of(VOCABULARY.asked_articles)}) )*)"
+    rf"(?P<opener>{any_of(VOCABULARY.asked_openers)})(?:['’]?s| (?P<helper>{_BEINGS}))|who [a-z]+s) "
+    rf"(?P<article>(?:(?:{any_of(VOCABULARY.asked_articles)}) )*))"
     r"(?P<noun>[^ ,;.?!]+(?: [^ ,;.?!]+){0,2}?)"
     rf"(?P<tail>(?: (?:{_LINKS}|(?P<end>{any_of(VOCABULARY.asked_ends)})|{_BEINGS})\b.*)?[?.! ]*)\Z",
     _FLAGS,
 )
 """A question, or what is looked for: what leads to it, the words for what is asked, and what comes behind them."""
 
+_ASKS_NAMES: Final = frozenset({"who", "what"})
 _ONE: Final = re.compile("an? ", _FLAGS)
 _QUESTIONS: Final = frozenset(VOCABULARY.asking_words)
 _CLASSIFYING: Final = frozenset(VOCABULARY.classifying_words)
 
 _CODE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\(\))?")
-_NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][\w-]+(?: [A-Z][\w-]+)*")
+_NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][\w-]+(?: [A-Z][\w-]+)*(?![\w'’-])")
 _PLACES: Final = {**VOCABULARY.line_places, **VOCABULARY.more_places}
 _ORDINAL: Final = rf"the ({any_of((*_PLACES, 'next', 'other'))})(?: (?:one|file|{any_of(VOCABULARY.document_nouns)}))?"
 _PLACED: Final = re.compile(rf"^{_ORDINAL}$", _FLAGS)
 _ORDERED: Final = re.compile(rf"^((?:[a-z]+ )+?){_ORDINAL}((?:,? (?:{any_of(WISH_WORDS.tails)}))*[?.!]*)$", _FLAGS)
 _DAYS: Final = frozenset((*VOCABULARY.weekdays, *(name for month in VOCABULARY.months for name in month)))
+_NO_THINGS: Final = frozenset((*_DAYS, *VOCABULARY.near_days))
 _POINTS: Final = re.compile(r"\b(?:it|(?:this|that|the) (?:file|list|note))(?=[,.!?]*(?: |$))", _FLAGS)
 _INTO: Final = re.compile(rf"(\b(?:{any_of(VOCABULARY.entry_links)}) ){_POINTS.pattern}", _FLAGS)
 _KEEPS: Final = re.compile(
@@ -171,11 +173,13 @@ def _another(link: str, named: str, wish: str, shown: Sequence[str]) -> str:
         if not path:
             return ""
         return wish.replace(only, path) if only in shown else f"read {path}"
-    return "" if given or _begins(named) else _asked_for(link, _ARTICLES.sub("", named), wish)
+    return "" if given or _begins(named) else _asked_for(link, named, wish)
 
 
-def _asked_for(link: str, named: str, wish: str) -> str:
+def _asked_for(link: str, told: str, wish: str) -> str:
     """The wish with other words for what it asks: behind the same preposition, for another day, or in the place of its noun."""
+    is_led = _ARTICLES.match(told) is not None
+    named = _ARTICLES.sub("", told)
     if len(words_of(named)) > _MOST_NAMED:
         return ""
     days = [word for word in words_of(wish) if word.bare in _DAYS]
@@ -187,7 +191,7 @@ def _asked_for(link: str, named: str, wish: str) -> str:
         return f"{head} {link} {named}{tail[len(tail.rstrip('?.!')) :]}" if is_short else ""
     if (code := code_asked(wish)) is not None:
         return _with_word(wish, code.name, named) if _CODE.fullmatch(named) else ""
-    if named.lower() in _DAYS:
+    if named.lower() in _NO_THINGS:
         return ""
     is_name, names = named[0].isupper(), _names_in(wish)
     if is_name and names:
@@ -197,6 +201,10 @@ def _asked_for(link: str, named: str, wish: str) -> str:
         return ""
     # One thing does not stand for several, nor for what there is no number of: "how many eggs do we need?" and "an apple".
     is_alike = _ONE.match(named) is None or _ONE.match(asked["noun"]) is not None
+    # "And the pantry" may be another place as well: only what is told alike is another thing.
+    is_clear = _is_plural(named) == _is_plural(asked["noun"]) if is_led else _is_plural(named) or asked["article"] == ""
+    if asked["tail"].startswith(" ") and not is_clear:
+        return ""
     return f"{asked['head']}{named}{asked['tail']}" if is_alike else ""
 
 
@@ -210,12 +218,20 @@ def _is_noun(asked: re.Match[str], *, is_name: bool) -> bool:
         return False
     if is_name and not all(word[0].isupper() for word in noun.split(" ")):
         return False
+    # "What is open?" asks for no such thing as "open".
+    is_bare = asked["opener"] is not None and asked["opener"].lower() in _ASKS_NAMES and asked["article"] == ""
+    if is_bare and not _is_plural(noun) and not noun[0].isupper() and asked["end"] is None and _ONE.match(noun) is None:
+        return False
     # A question whose verb comes behind has it among these words: "when does the shop open?", "which recipes use eggs?".
     helper, lead = asked["helper"] or asked["much"], asked["lead"]
     if helper is not None and helper.lower() not in _CLASSIFYING:
         return asked["end"] is not None
     is_asking = lead is not None and lead.lower().split(" ")[0] in _QUESTIONS
     return not is_asking or len(words) == 1 or asked["tail"].startswith(" ")
+
+
+def _is_plural(text: str) -> bool:
+    return text.lower().endswith("s")
 
 
 def _with_word(wish: str, word: str, named: str) -> str:

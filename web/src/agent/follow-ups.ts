@@ -48,23 +48,26 @@ const BEINGS = anyOf([...vocabulary.classifyingWords, ...vocabulary.helpers]);
 /** A question, or what is looked for: what leads to it, the words for what is asked, and what comes behind them. */
 const ASKED = new RegExp(
   `^(?<head>(?:(?<lead>${anyOf(vocabulary.askedLeads)})|how much (?<much>${BEINGS})|` +
-    `(?:${anyOf(vocabulary.askedOpeners)})(?:['’]?s| (?<helper>${BEINGS}))|who [a-z]+s) (?:(?:${anyOf(vocabulary.askedArticles)}) )*)` +
+    `(?<opener>${anyOf(vocabulary.askedOpeners)})(?:['’]?s| (?<helper>${BEINGS}))|who [a-z]+s) ` +
+    `(?<article>(?:(?:${anyOf(vocabulary.askedArticles)}) )*))` +
     "(?<noun>[^ ,;.?!]+(?: [^ ,;.?!]+){0,2}?)" +
     `(?<tail>(?: (?:${LINKS}|(?<end>${anyOf(vocabulary.askedEnds)})|${BEINGS})\\b.*)?[?.! ]*)$`,
   "i",
 );
+const ASKS_NAMES: ReadonlySet<string> = new Set(["who", "what"]);
 const ONE = /^an? /i;
 const QUESTIONS: ReadonlySet<string> = new Set(vocabulary.askingWords);
 const CLASSIFYING: ReadonlySet<string> = new Set(vocabulary.classifyingWords);
 
 const CAPITAL = /^\p{Lu}/u;
 const CODE = /^[A-Za-z_][A-Za-z0-9_]*(?:\(\))?$/;
-const NAMES = /(?<=[a-z,] )[A-Z][\p{L}\p{N}_-]+(?: [A-Z][\p{L}\p{N}_-]+)*/gu;
+const NAMES = /(?<=[a-z,] )[A-Z][\p{L}\p{N}_-]+(?: [A-Z][\p{L}\p{N}_-]+)*(?![\p{L}\p{N}_'’-])/gu;
 const PLACES = new Map(Object.entries({ ...vocabulary.linePlaces, ...vocabulary.morePlaces }));
 const ORDINAL = `the (${anyOf([...PLACES.keys(), "next", "other"])})(?: (?:one|file|${anyOf(vocabulary.documentNouns)}))?`;
 const PLACED = new RegExp(`^${ORDINAL}$`, "i");
 const ORDERED = new RegExp(`^((?:[a-z]+ )+?)${ORDINAL}((?:,? (?:${anyOf(wishWords.tails)}))*[?.!]*)$`, "i");
 const DAYS: ReadonlySet<string> = new Set([...vocabulary.weekdays, ...vocabulary.months.flat()]);
+const NO_THINGS: ReadonlySet<string> = new Set([...DAYS, ...Object.keys(vocabulary.nearDays)]);
 const POINTS = /\b(?:it|(?:this|that|the) (?:file|list|note))(?=[,.!?]*(?: |$))/gi;
 const INTO = new RegExp(`(\\b(?:${anyOf(vocabulary.entryLinks)}) )${POINTS.source}`, "i");
 /** An answer that is to be written down: "write that down in a.txt". */
@@ -166,11 +169,12 @@ function another(link: string, named: string, wish: string, shown: readonly stri
     if (path === "") return "";
     return shown.includes(only) ? wish.replaceAll(only, () => path) : `read ${path}`;
   }
-  return given.length > 0 || begins(named) ? "" : askedFor(link, named.replace(ARTICLES, ""), wish);
+  return given.length > 0 || begins(named) ? "" : askedFor(link, named, wish);
 }
 
 /** The wish with other words for what it asks: behind the same preposition, for another day, or in the place of its noun. */
-function askedFor(link: string, named: string, wish: string): string {
+function askedFor(link: string, told: string, wish: string): string {
+  const named = told.replace(ARTICLES, "");
   if (wordsOf(named).length > MOST_NAMED) return "";
   const [day, ...others] = wordsOf(wish).filter(({ bare }) => DAYS.has(bare));
   if (DAYS.has(named.toLowerCase()) && day !== undefined && others.length === 0) return put(wish, day, named);
@@ -182,7 +186,7 @@ function askedFor(link: string, named: string, wish: string): string {
   }
   const code = codeAsked(wish);
   if (code !== null) return CODE.test(named) ? withWord(wish, code.name, named) : "";
-  if (DAYS.has(named.toLowerCase())) return "";
+  if (NO_THINGS.has(named.toLowerCase())) return "";
   const isName = CAPITAL.test(named);
   const [name, ...more] = namesIn(wish);
   if (isName && name !== undefined) return more.length > 0 || isPlacedIn(name, wish) ? "" : withWord(wish, name, named);
@@ -190,7 +194,11 @@ function askedFor(link: string, named: string, wish: string): string {
   if (asked === undefined || /^\p{Nd}/u.test(named) || !isNoun(asked, isName)) return "";
   // One thing does not stand for several, nor for what there is no number of: "how many eggs do we need?" and "an apple".
   const isAlike = !ONE.test(named) || ONE.test(asked.noun as string);
-  return isAlike ? `${asked.head}${named}${asked.tail}` : "";
+  // "And the pantry" may be another place as well: only what is told alike is another thing.
+  const isClear =
+    told === named ? isPlural(named) || asked.article === "" : isPlural(named) === isPlural(asked.noun as string);
+  const isPlain = !(asked.tail as string).startsWith(" ") || isClear;
+  return isAlike && isPlain ? `${asked.head}${named}${asked.tail}` : "";
 }
 
 /** Whether the words for what is asked are that and no more, so that others can stand for them. */
@@ -202,11 +210,18 @@ function isNoun(asked: Readonly<Record<string, string | undefined>>, isName: boo
   // Of "Anna's number" it is not clear which of the two is to be another; a name is asked for in the place of a name.
   if (words.length > 1 && words.some((word) => /['’]s$/.test(word))) return false;
   if (isName && !noun.split(" ").every((word) => CAPITAL.test(word))) return false;
+  // "What is open?" asks for no such thing as "open".
+  const isBare = ASKS_NAMES.has((asked.opener ?? "").toLowerCase()) && asked.article === "" && asked.end === undefined;
+  if (isBare && !(isPlural(noun) || CAPITAL.test(noun) || ONE.test(noun))) return false;
   // A question whose verb comes behind has it among these words: "when does the shop open?", "which recipes use eggs?".
   const helper = asked.helper ?? asked.much;
   if (helper !== undefined && !CLASSIFYING.has(helper.toLowerCase())) return asked.end !== undefined;
   const lead = asked.lead?.toLowerCase().replace(/ .*/, "") ?? "";
   return !QUESTIONS.has(lead) || words.length === 1 || (asked.tail as string).startsWith(" ");
+}
+
+function isPlural(text: string): boolean {
+  return /s$/i.test(text);
 }
 
 /** The wish with something else in the place of a word of it, the first that is just that. */
