@@ -234,7 +234,7 @@ function withWord(wish: string, word: string, named: string): string {
 function isPlacedIn(name: string, wish: string): boolean {
   const words = wordsOf(wish).map(({ bare }) => bare);
   const first = wordsOf(name)[0]?.bare as string;
-  return words.some((word, at) => word === first && PREPOSITIONS.has(words[at - 1] ?? ""));
+  return words.slice(1).some((word, at) => word === first && PREPOSITIONS.has(words[at] as string));
 }
 
 /** The names of a question, those that stand side by side as one, without days. */
