@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import json
 import os
 import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
 
 import httpx2
 import pytest
@@ -15,13 +17,13 @@ import pytest
 from gateway.adapters.tools.mcp.settings import McpServerSettings
 from gateway.adapters.tools.mcp.worker import http
 from gateway.adapters.tools.mcp.worker.http import BearerToken
-from gateway.adapters.tools.mcp.worker.watching import Watch
+from gateway.adapters.tools.mcp.worker.watching import Meter, Watch
 from gateway.adapters.tools.offer import SourceAway
 from gateway.core.canonical import Json
 from gateway.core.errors import Misconfigured, ToolFailed
 from tests.adapters.tools.mcp.conftest import Drive
 from tests.adapters.tools.mcp.servers import NODE, PACKAGES, PATIENCE
-from tests.adapters.tools.sites import ServerRequest, Start, page, redirect
+from tests.adapters.tools.sites import ServerRequest, Site, Start, page, redirect
 
 JSON = "Content-Type: application/json"
 EVENTS = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
@@ -288,6 +290,81 @@ async def test_case_324_a_server_that_ends_its_streams_at_once_is_not_asked_for_
     assert [head.partition(" ")[0] for head in site.heads] == ["GET"] * http.STREAMS_AT_ONCE + ["POST"]
     once_more.cancel()
     await transport.aclose()
+
+
+@dataclass
+class Pauses:
+    """What stands in the place of `asyncio` in the module under test: who sleeps there goes on when the test says so."""
+
+    begun: asyncio.Queue[float] = field(default_factory=asyncio.Queue[float])
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def sleep(self, seconds: float) -> None:
+        self.begun.put_nowait(seconds)
+        await self.over.wait()
+
+
+@contextlib.asynccontextmanager
+async def asking_for_streams(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[tuple[Site, Pauses, Watch, Callable[[], asyncio.Task[None]]]]:
+    """A transport that has asked for all the streams that it may ask for at once, and a way to ask for one more."""
+    pauses, watch = Pauses(), Watch()
+    monkeypatch.setattr(http, "STREAM_SECONDS", 600.0)
+    monkeypatch.setattr(http, "asyncio", pauses)
+    site = await start(page(b"retry: 0\nid: 1\ndata: \n\n", "Content-Type: text/event-stream", "Connection: close"))
+    transport = http.OneServer(BearerToken(None), watch, has_headers=False, private=False)
+    asking: list[asyncio.Task[None]] = []
+
+    async def ask() -> None:
+        await (await transport.handle_async_request(httpx2.Request("GET", f"http://127.0.0.1:{site.port}/mcp"))).aread()
+
+    def begin() -> asyncio.Task[None]:
+        asking.append(asyncio.create_task(ask()))
+        return asking[-1]
+
+    async with asyncio.timeout(PATIENCE):
+        for _ in range(http.STREAMS_AT_ONCE):
+            await begin()
+        yield site, pauses, watch, begin
+        for task in asking:
+            task.cancel()
+        await asyncio.wait(asking)
+    await transport.aclose()
+
+
+async def test_case_324_all_streams_of_a_connection_have_their_turn_one_after_the_other(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asking_for_streams(start, monkeypatch) as (site, pauses, watch, ask):
+        waiting = [ask() for _ in range(10)]
+        seconds = [await pauses.begun.get() for _ in waiting]
+        assert [round(each / http.STREAM_SECONDS) for each in seconds] == list(range(1, 11))
+        assert len(site.heads) == http.STREAMS_AT_ONCE
+        pauses.over.set()
+        await asyncio.gather(*waiting)
+        assert len(site.heads) == http.STREAMS_AT_ONCE + len(waiting)
+        assert watch.why == ""
+
+
+async def test_case_324_a_server_that_leaves_many_requests_for_its_streams_waiting_is_let_go(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asking_for_streams(start, monkeypatch) as (site, pauses, watch, ask):
+        for _ in range(http.MOST_WAITING):
+            ask()
+            await pauses.begun.get()
+        assert not watch.is_over
+        ask()
+        await watch.broken.wait()
+        assert watch.why == "it ended its streams of events so fast that more than 50 wait to be asked for again"
+        assert len(site.heads) == http.STREAMS_AT_ONCE
+
+
+def test_what_may_come_comes_back_with_the_time() -> None:
+    soon, never = Meter(2, 1e12), Meter(2, 1e-12)
+    assert [soon.wait_for() for _ in range(50)] == [0.0] * 50
+    assert [round(never.wait_for() * 1e-12) for _ in range(5)] == [0, 0, 1, 2, 3]
 
 
 def test_settings_do_not_show_their_headers() -> None:

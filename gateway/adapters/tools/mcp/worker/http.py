@@ -19,14 +19,18 @@ from mcp.client.streamable_http import streamable_http_client
 from gateway.adapters.tools.mcp.worker.addresses import AddressRefused, pin
 from gateway.adapters.tools.mcp.worker.inert import inert_line
 from gateway.adapters.tools.mcp.worker.raw_lists import leave_out_unreadable
-from gateway.adapters.tools.mcp.worker.watching import MAX_MESSAGE, Watch, WatchedTransport
+from gateway.adapters.tools.mcp.worker.watching import MAX_MESSAGE, Meter, Watch, WatchedTransport
 
 CONNECT_SECONDS: Final = 10.0
 
 STREAMS_AT_ONCE: Final = 20
 STREAM_SECONDS: Final = 2.0
-"""How often a connection asks for a stream of events as soon as the server lets it, and how long it waits each time after that. A
-server that ends each one at once, and says that it may be asked again at once, would be asked hundreds of times a second."""
+"""How often a connection asks for a stream of events as soon as the server lets it, and the seconds for each further one, all of
+its requests and calls together. A server that ends each stream at once, and says that it may be asked again at once, would be
+asked hundreds of times a second."""
+
+MOST_WAITING: Final = 50
+"""Requests for a stream of events that wait for their turn. The SDK goes on asking for that of a call whose caller has left."""
 
 NOT_SENT: Final = -32090
 NOT_ANSWERED: Final = -32091
@@ -79,7 +83,8 @@ class OneServer(httpx2.AsyncBaseTransport):
         self._watch = watch
         self._has_headers = has_headers
         self._private = private
-        self._streams = 0
+        self._streams = Meter(STREAMS_AT_ONCE, 1 / STREAM_SECONDS)
+        self._waiting = 0
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False, retries=0)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -115,10 +120,15 @@ class OneServer(httpx2.AsyncBaseTransport):
 
     async def _wait_for_turn(self, request: httpx2.Request) -> None:
         """Only streams of events are asked for with GET."""
-        if request.method == "GET":
-            self._streams += 1
-            if self._streams > STREAMS_AT_ONCE:
-                await asyncio.sleep(STREAM_SECONDS)
+        if request.method != "GET" or not (seconds := self._streams.wait_for()):
+            return
+        if self._waiting >= MOST_WAITING:
+            self._watch.end(f"it ended its streams of events so fast that more than {MOST_WAITING} wait to be asked for again")
+        self._waiting += 1
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self._waiting -= 1
 
     async def _send(self, request: httpx2.Request) -> httpx2.Response:
         """To an address that was looked at, one after the other until one can be connected to."""

@@ -63,6 +63,10 @@ class Meter:
         return self._left >= 0
 
 
+    def wait_for(self, amount: float = 1) -> float:
+        """Take this much in any case, and give the seconds until it may come: what was taken before has its turn first."""
+        return 0.0 if self.takes(amount) else -self._left / self.per_second
+
 class Watch:
     """The limits of one connection. The first one that is broken ends it: `broken` is set, and `why` says which one."""
 
