@@ -195,9 +195,22 @@ async def test_a_source_that_is_changed_is_asked_anew_and_what_is_another_tool_t
     await settle(scene, "moving")
     turn = await scene.begin()
     assert (await turn.invoke("moving__look", {"text": "a"}))["outcome"] == "ok"
-    # With other arguments somebody else may answer: no turn has its tools any more, before and after it was asked.
+    # So is one that may read a folder more. What it may change is shown to whoever decides, and is decided about.
     other = serve_changing(gateway.home, "moved")
-    await change(args=other[1:], writable=[str(gateway.home / "moved")])
+    (gateway.home / "only-read").mkdir()
+    await change(folders=[str(gateway.home / "only-read")])
+    await settle(scene, "moving")
+    turn = await scene.begin()
+    assert (await turn.invoke("moving__look", {"text": "a"}))["outcome"] == "ok"
+    await change(writable=[str(gateway.home / "moving"), str(gateway.home / "moved")])
+    await settle(scene, "moving")
+    turn = await Turn.begin(scene.shell)
+    refused = await turn.invoke("moving__look", {"text": "b"})
+    assert (refused["outcome"], refused["reason"]) == ("refusedByPolicy", "forbidden")
+    await pin(scene, "moving", "look", "read")
+    turn = await scene.begin()
+    # With other arguments somebody else may answer: no turn has its tools any more, before and after it was asked.
+    await change(args=other[1:])
     revoked = await scene.shell.notification("snapshot/revoked", snapshotId=turn.snapshot["id"])
     assert revoked["reason"] == "toolsChanged"
     await settle(scene, "moving")
@@ -205,7 +218,7 @@ async def test_a_source_that_is_changed_is_asked_anew_and_what_is_another_tool_t
     refused = await again.invoke("moving__look", {"text": "b"})
     assert (refused["outcome"], refused["reason"]) == ("refusedByPolicy", "forbidden")
     assert calls(gateway, "moved") == []
-    assert calls(gateway, "moving") == ['look {"text": "a"}']
+    assert calls(gateway, "moving") == ['look {"text": "a"}'] * 2
     await pin(scene, "moving", "look", "read")
     turn = await scene.begin()
     assert (await turn.invoke("moving__look", {"text": "c"}))["outcome"] == "ok"

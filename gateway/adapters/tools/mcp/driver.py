@@ -297,7 +297,7 @@ class McpDriver:
                 case "refused" if len(refused) < MAX_TOOLS:
                     refused[str(line["name"])] = str(line["why"])
                 case "listed":
-                    return SourceOffer(f"{name} at {self._settings.place}", tuple(tools), version, refused)
+                    return SourceOffer(f"{name} at {self._settings.exact_place}", tuple(tools), version, refused)
                 case "failed" if line["how"] == RequestFailure.UNAUTHORIZED:
                     raise Unauthorized(str(line["challenge"]), self._access.bearer)
                 case "failed":

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from gateway.adapters.tools.oauth.settings import SignInSettings
+from gateway.core.canonical import digest_of_bytes
 from gateway.core.effects import escape
 
 SECRET: Final = re.compile(r"\$\{secret:([^}]*)\}")
@@ -85,11 +86,19 @@ class McpServerSettings(BaseModel):
 
     @property
     def place(self) -> str:
-        """Where the server is, as people and decisions know it: the command as written, or the address without its query."""
+        """Where the server is, as people know it: the command as written, or the address without its query, which may hold a
+        secret."""
         if self.is_program:
             return " ".join(escape(word) if re.fullmatch(r"[^\s\"']+", word) else f'"{escape(word)}"' for word in self.words)
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+    @property
+    def exact_place(self) -> str:
+        """Where the server is, as decisions know it: with another query it is another place. Of the query it has only a
+        digest."""
+        query = urlsplit(self.url).query
+        return f"{self.place}?{digest_of_bytes(query.encode())}" if query else self.place
 
     @field_validator("type")
     @classmethod

@@ -367,6 +367,18 @@ def test_what_may_come_comes_back_with_the_time() -> None:
     assert [round(never.wait_for() * 1e-12) for _ in range(5)] == [0, 0, 1, 2, 3]
 
 
+async def test_with_another_query_it_is_another_server(drive: Drive, start: Start) -> None:
+    site = await start(answering(_not_json))
+    url = f"http://127.0.0.1:{site.port}/mcp"
+    offers = {asked: await drive({"url": f"{url}{asked}"}).open() for asked in ("", "?project=first", "?project=second")}
+    pins = {offer.pin(offer.tools[0]) for offer in offers.values()}
+    assert len(pins) == len(offers)
+    # What was decided before a query counted still holds where there is none.
+    assert offers[""].identity == f"site at {url}"
+    # A query may hold a key.
+    assert all("project" not in f"{offer.identity} {offer.tools[0]}" for offer in offers.values())
+
+
 def test_settings_do_not_show_their_headers() -> None:
     settings = McpServerSettings.model_validate(
         {"url": "https://tools.example.com/mcp?x=1", "headers": {"Authorization": "Bearer abc"}}

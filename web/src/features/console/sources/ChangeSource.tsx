@@ -46,7 +46,7 @@ export function ChangeSource({ source, onClose }: ChangeSourceProps) {
       onClose={onClose}
     >
       <p>
-        {t`It is connected anew and asked what it offers. A tool that is then still what was decided about stays as it is. Any other cannot be called until somebody decides again; with another program, other arguments or another address these are all of them.`}
+        {t`It is connected anew and asked what it offers. A tool that is then still what was decided about stays as it is. Any other cannot be called until somebody decides again: these are all of them with another program, other arguments or another address, and where it may change other folders, reach the network or ask questions from now on, or may not any more. Another variable, or another folder that it may only read, changes none of them.`}
       </p>
     </SourceForm>
   );
