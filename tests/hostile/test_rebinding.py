@@ -164,3 +164,18 @@ async def test_case_334_a_tool_server_that_moves_into_the_local_network_is_not_a
     assert {host for host, _ in noted(scene, "worker-connected")} == {PUBLIC}
     await scene.console.call("sources/remove", {"name": "far"})
     await site.stop()
+
+
+async def test_case_334_the_sign_in_to_a_tool_server_that_moves_to_this_machine_asks_nothing_there(scene: Scene) -> None:
+    (scene.gateway.home / "leads-to").write_text("10.9.8.7")
+    name = "sign-in.rebound.test"
+    async with trapping() as trap:
+        settings = {"url": f"https://{name}:{trap.port}/mcp"}
+        for allowed in (False, True):
+            added = {"name": "signed", "kind": "mcp", "settings": {**settings, "allow_private": allowed}}
+            await scene.console.call("sources/add", added)
+            for _ in range(2):
+                assert await refused(scene.console, "sources/sign-in", {"name": "signed"}) == "signInFailed"
+            await scene.console.call("sources/remove", {"name": "signed"})
+        assert set(looked_up(scene, name)) == {PUBLIC, "127.0.0.1"}
+        assert trap.came == 0

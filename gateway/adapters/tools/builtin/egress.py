@@ -16,6 +16,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
+from gateway.adapters.tools.own_addresses import is_looked_up, is_own
 from gateway.adapters.tools.threads import WorkerThreads
 from gateway.core.effects import escape, show
 from gateway.core.errors import Misconfigured, ToolFailed
@@ -57,13 +58,20 @@ class Destination:
 
 
 class Egress:
-    """The operator's rules: public addresses on `ports`, and `allow_hosts`, exact `host:port` pairs, besides."""
+    """The operator's rules: public addresses on `ports`, and `allow_hosts`, exact `host:port` pairs, besides. `names_lead_here`:
+    a pair whose host is a name may lead to this machine, and not only one whose host is `localhost` or an address."""
 
     def __init__(
-        self, allow_hosts: Iterable[str] = (), lookup: Lookup | None = None, ports: frozenset[int] = PUBLIC_PORTS
+        self,
+        allow_hosts: Iterable[str] = (),
+        lookup: Lookup | None = None,
+        ports: frozenset[int] = PUBLIC_PORTS,
+        *,
+        names_lead_here: bool = True,
     ) -> None:
         self._listed = frozenset(_read_pair(pair) for pair in allow_hosts)
         self._ports = ports
+        self._names_lead_here = names_lead_here
         self._own_lookup = _SystemLookup()
         self._lookup: Lookup = lookup or self._own_lookup
 
@@ -134,6 +142,8 @@ class Egress:
             raise _refuse(str(destination.url), refused.reason) from None
         except (OSError, ValueError):
             raise ToolFailed(f"{show(target.host)} has no address") from None
+        if not self._names_lead_here and is_looked_up(target.host) and any(is_own(each.ip) for each in found):
+            raise _refuse(str(destination.url), "its name leads to this machine")
         return found[: self._public.max_connection_attempts]
 
 

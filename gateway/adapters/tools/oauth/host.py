@@ -125,7 +125,9 @@ class OAuthSignIns:
         settings, address = self._settings(source), url or self.address_of(source) or ""
         origin = read_origin(address.partition("?")[0], "the source")
         issuer = read_origin(settings.issuer, "`issuer`") if settings.issuer else None
-        return SignInFlow(address, settings, SignInPlaces(origin, issuer, self._lookup), self._fill, self._now)
+        private = source.settings.get("allow_private") is True
+        places = SignInPlaces(origin, issuer, self._lookup, private=private)
+        return SignInFlow(address, settings, places, self._fill, self._now)
 
     def _settings(self, source: AddedSource) -> SignInSettings:
         try:

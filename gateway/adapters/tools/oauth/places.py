@@ -1,7 +1,9 @@
 """Which addresses may be asked in the name of one source, since the documents that name them are hostile.
 
 Encrypted, public, and on the usual port: that is asked without a word. An address that is not public, an unusual port or plain
-http on this machine is asked only where the operator wrote it: the source's own address, or the `issuer` of its settings.
+http on this machine is asked only where the operator wrote it: the source's own address, or the `issuer` of its settings. The
+name of a source is held to what it is held to when the source itself is asked: it leads to public addresses unless
+`allow_private` is set. No name leads to this machine.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from urllib.parse import urlsplit
 from gateway.adapters.tools.builtin.egress import Destination, Egress, Lookup
 from gateway.adapters.tools.http_api.places import ApiBase, read_base
 from gateway.adapters.tools.oauth.documents import MAX_URL, OAuthRefusal
+from gateway.adapters.tools.own_addresses import is_looked_up
 from gateway.core.effects import show
 from gateway.core.errors import Misconfigured, ToolFailed
 
@@ -41,11 +44,13 @@ def _refuse(refusal: OAuthRefusal) -> ApiBase:
 
 @dataclass(frozen=True, slots=True)
 class SignInPlaces:
-    """What the operator wrote: the source's address, and its authorization server where they named one."""
+    """What the operator wrote: the source's address, and its authorization server where they named one. `private`: the source's
+    host may be in a private network, where it is a name."""
 
     source: ApiBase
     issuer: ApiBase | None = None
     lookup: Lookup | None = None
+    private: bool = False
 
     def require(self, url: str, what: str) -> ApiBase:
         """The origin of an address that secrets may go to, as far as its text tells. Raises OAuthRefusal."""
@@ -57,7 +62,10 @@ class SignInPlaces:
     def guard(self) -> Egress:
         """The guard that every request goes through. It would let an unusual port pass for any host; `locate` does not."""
         meant = [origin for origin in (self.source, self.issuer) if origin is not None]
-        return Egress([origin.pair for origin in meant], self.lookup, ports=_PORTS | {origin.port for origin in meant})
+        ports = _PORTS | {origin.port for origin in meant}
+        may_be_inside = self.private or not is_looked_up(self.source.host)
+        listed = {origin.pair for origin in meant if may_be_inside or origin.pair != self.source.pair}
+        return Egress(listed, self.lookup, ports=ports, names_lead_here=False)
 
     def locate(self, url: str, what: str, guard: Egress) -> Destination:
         """The destination of a request. Raises OAuthRefusal."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -11,8 +13,11 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway.adapters.tools.builtin.egress import AddressRow
 from gateway.adapters.tools.builtin.fetching import FetchLimits
 from gateway.adapters.tools.oauth import exchange
+from gateway.adapters.tools.oauth.places import SignInPlaces, read_origin
+from gateway.core.errors import ToolFailed
 from tests.adapters.tools.oauth.conftest import CALLBACK, Signing
 from tests.harness.oauth_site import RESOURCE, SERVER, OAuthSite, html, leading_to, saying, serve_oauth
 
@@ -119,6 +124,46 @@ async def test_a_document_of_another_origin_is_not_asked_for(signing: Signing) -
         signing.tokens.challenged(f'Bearer resource_metadata="{other.origin}{RESOURCE}"')
         assert "which is not its own" in await signing.refusal()
         assert other.asked == []
+
+
+NAMED = "https://tools.example.com:8443"
+LED: dict[str, tuple[str, bool]] = {
+    "93.184.215.14": ("", False),
+    "10.9.8.7": ("Private-Use", False),
+    "10.9.8.7, which is allowed": ("", True),
+    "169.254.169.254": ("Cloud metadata", False),
+    "169.254.169.254, though private networks are allowed": ("leads to this machine", True),
+    "127.0.0.1": ("Loopback", False),
+    "::ffff:127.0.0.1, though private networks are allowed": ("leads to this machine", True),
+}
+
+
+@pytest.mark.parametrize("how", LED)
+async def test_case_334_the_name_of_a_source_leads_its_sign_in_no_further_than_its_calls(how: str) -> None:
+    said, private = LED[how]
+    address = how.partition(",")[0]
+
+    async def look_up(_host: str, port: int) -> list[AddressRow]:
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        return [(family, socket.SOCK_STREAM, 6, "", (address, port, 0, 0)[: 4 if ":" in address else 2])]
+
+    # Naming it a second time, as the authorization server, says nothing of where it may lead.
+    for issuer in (None, read_origin(NAMED, "it")):
+        places = SignInPlaces(read_origin(NAMED, "it"), issuer, look_up, private=private)
+        guard = places.guard()
+        destination = places.locate(f"{NAMED}/token", "the token endpoint", guard)
+        with pytest.raises(ToolFailed, match=said) if said else contextlib.nullcontext():
+            assert [str(each.ip) for each in await guard.locate(destination)] == [address]
+
+
+async def test_case_334_an_authorization_server_that_is_named_leads_to_no_address_of_this_machine() -> None:
+    async def look_up(_host: str, port: int) -> list[AddressRow]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+    places = SignInPlaces(read_origin(NAMED, "it"), read_origin("https://login.example.com", "it"), look_up)
+    guard = places.guard()
+    with pytest.raises(ToolFailed, match="its name leads to this machine"):
+        await guard.locate(places.locate("https://login.example.com/token", "the token endpoint", guard))
 
 
 async def test_an_authorization_server_on_this_machine_is_asked_only_where_the_operator_named_it(signing: Signing) -> None:

@@ -15,6 +15,8 @@ from typing import Final
 
 import httpx2
 
+from gateway.adapters.tools.own_addresses import is_looked_up, is_own
+
 MOST_ADDRESSES: Final = 3
 """Addresses of one name that are tried."""
 
@@ -30,7 +32,7 @@ async def pin(request: httpx2.Request, *, private: bool) -> Sequence[httpx2.Requ
     Raises AddressRefused, and ConnectError for a name that has no address.
     """
     host = request.url.host
-    if _is_meant_here(host):
+    if not is_looked_up(host):
         return (request,)
     port = request.url.port or {"https": 443}.get(request.url.scheme, 80)
     try:
@@ -41,7 +43,7 @@ async def pin(request: httpx2.Request, *, private: bool) -> Sequence[httpx2.Requ
     if not found:
         raise httpx2.ConnectError("the name has no address")
     for address in (ip_address(each.partition("%")[0]) for each in found):
-        if _is_own(address):
+        if is_own(address):
             raise AddressRefused("its name leads to this machine; if that is meant, write the address itself into `url`")
         if not private and not _is_public(address):
             raise AddressRefused(
@@ -49,21 +51,6 @@ async def pin(request: httpx2.Request, *, private: bool) -> Sequence[httpx2.Requ
                 " itself into `url`"
             )
     return [_to(request, host, each) for each in found[:MOST_ADDRESSES]]
-
-
-def _is_meant_here(host: str) -> bool:
-    """Whether it is an address, or the one name of this machine."""
-    try:
-        ip_address(host.strip("[]").partition("%")[0])
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-    return True
-
-
-def _is_own(address: IPv4Address | IPv6Address) -> bool:
-    inner = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    judged = inner or address
-    return judged.is_loopback or judged.is_link_local or judged.is_unspecified
 
 
 def _is_public(address: IPv4Address | IPv6Address) -> bool:
