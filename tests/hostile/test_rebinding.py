@@ -157,10 +157,13 @@ async def test_case_334_a_tool_server_that_moves_into_the_local_network_is_not_a
     for number in (2, 3):
         moved = await finish(await turn.start(tool["name"], {}, f"far-{number}"))
         assert moved["outcome"] == "executionError", moved
-        assert "its name leads to 10.9.8.7, which is not public" in moved["content"], moved
+        assert "its name leads to a private network; if that is meant, set `allow_private`" in moved["content"], moved
+        assert "10.9.8.7" not in str(moved), moved
     found = await scene.console.call("sources/test", {"name": "far"}, patience=PATIENCE)
     assert found["state"] == "away", found
-    assert "set `allow_private`" in str(found), found
+    assert "set `allow_private`" in found["why"], found
+    assert found["why"].endswith("(the address is 10.9.8.7)"), found
+    assert "10.9.8.7" not in str(await scene.shell.call("tools/describe", {"conversationId": turn.conversation_id}))
     assert {host for host, _ in noted(scene, "worker-connected")} == {PUBLIC}
     await scene.console.call("sources/remove", {"name": "far"})
     await site.stop()

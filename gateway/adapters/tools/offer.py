@@ -93,12 +93,13 @@ class SourceOffer:
 
 
 class SourceAway(Exception):
-    """The other side cannot be reached or does not answer as it should, for now. `message` is one sentence for the operator
-    that names neither a secret nor a path of this machine."""
+    """The other side cannot be reached or does not answer as it should, for now. `message` is one sentence for the operator and
+    whoever calls, that names neither a secret nor a path of this machine; `detail` is for the operator alone."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, detail: str = "") -> None:
         super().__init__(message)
         self.message = message
+        self.detail = detail
 
 
 class SignInNeeded(SourceAway):

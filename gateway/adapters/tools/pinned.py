@@ -73,6 +73,8 @@ class PinnedSource:
         self._on_change = on_change
         self._phase = SourcePhase.OFF
         self._why: str | None = None
+        """Told to whoever calls; `_detail` is not."""
+        self._detail = ""
         self._offer: SourceOffer | None = None
         self._offered: dict[str, tuple[str, ToolOffer]] = {}
         """Pin and offer of each tool by its own name; kept while the source is away."""
@@ -116,16 +118,17 @@ class PinnedSource:
         """How it is now."""
         offered = None if self._offer is None else frozenset(self._offered)
         version = "" if self._offer is None else escape(self._offer.version)[:100]
-        return SourceState(self._phase, self._why, version, self.refused, offered)
+        why = f"{self._why} ({self._detail})" if self._detail else self._why
+        return SourceState(self._phase, why, version, self.refused, offered)
 
     def changed(self) -> None:
         """See OfferListener."""
         self._wake.set()
 
-    def went_away(self, why: str) -> None:
-        """See OfferListener."""
+    def went_away(self, why: str, detail: str = "") -> None:
+        """See OfferListener; `detail` is for the operator alone."""
         if self._phase is SourcePhase.READY:
-            self._set_phase(SourcePhase.AWAY, why)
+            self._set_phase(SourcePhase.AWAY, why, detail)
             self._wake.set()
 
     async def _keep_open(self) -> None:
@@ -156,13 +159,13 @@ class PinnedSource:
             if self._closed:
                 return
             if self._phase is not SourcePhase.READY:
-                self._set_phase(SourcePhase.CONNECTING, self._why)
+                self._set_phase(SourcePhase.CONNECTING, self._why, self._detail)
             try:
                 await self._take(await self._ask_for_offer())
             except TimeoutError:
                 self._set_phase(SourcePhase.AWAY, f"it did not say within {OPEN_SECONDS:g} seconds what it offers")
             except SourceAway as error:
-                self._set_phase(_phase_of(error), escape(error.message)[:500])
+                self._set_phase(_phase_of(error), escape(error.message)[:500], escape(error.detail)[:200])
             except GatewayError as error:
                 self._set_phase(SourcePhase.AWAY, escape(error.message)[:500])
             except Exception:  # noqa: BLE001 # logged; a driver that breaks down keeps no other source from working
@@ -199,7 +202,7 @@ class PinnedSource:
         known = await self._on_offer(self.source.name, tuple(seen.values()))
         self._offer, self._offered, self.refused = offer, offered, refused
         self._tools = tuple(known)
-        self._phase, self._why = SourcePhase.READY, None
+        self._phase, self._why, self._detail = SourcePhase.READY, None, ""
         self._publish()
 
     def _examine(self, offer: SourceOffer, tool: ToolOffer, names: set[str]) -> SeenTool:
@@ -219,9 +222,9 @@ class PinnedSource:
             raise Misconfigured(f"it would be published as `{name}`, as another tool of this source is")
         return SeenTool(tool.name, name, pin, definition)
 
-    def _set_phase(self, phase: SourcePhase, why: str | None) -> None:
-        changed = (phase, why) != (self._phase, self._why)
-        self._phase, self._why = phase, why
+    def _set_phase(self, phase: SourcePhase, why: str | None, detail: str = "") -> None:
+        changed = (phase, why, detail) != (self._phase, self._why, self._detail)
+        self._phase, self._why, self._detail = phase, why, detail
         if changed:
             self._publish()
 
@@ -339,7 +342,7 @@ class PinnedSource:
             self._attempt.reschedule(asyncio.get_running_loop().time())
         async with self._opening:
             await self._driver.close()
-        self._phase, self._why = SourcePhase.OFF, None
+        self._phase, self._why, self._detail = SourcePhase.OFF, None, ""
 
     def _find(self, spec: ToolSpec) -> tuple[SourceTool, ToolOffer]:
         found = self._found.get(spec.name)
@@ -369,7 +372,7 @@ class PinnedSource:
         if isinstance(error, SignInNeeded):
             self._set_phase(SourcePhase.NEEDS_SIGN_IN, escape(error.message)[:500])
             return ToolFailed(f"`{self.source.name}` needs a sign-in: {error.message}", Reason.SIGN_IN_NEEDED)
-        self.went_away(escape(error.message)[:500])
+        self.went_away(escape(error.message)[:500], escape(error.detail)[:200])
         return ToolFailed(f"`{self.source.name}` is away: {error.message}", Reason.SOURCE_UNAVAILABLE)
 
 

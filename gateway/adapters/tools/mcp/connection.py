@@ -63,6 +63,8 @@ class WorkerConnection:
         """Whether the server ended by itself, as the worker says."""
         self.challenge: str | None = None
         """What the server said of the sign-in that it wants, where the connection ended for that."""
+        self.detail = ""
+        """What only the operator is told of why it ended."""
         self._reading = asyncio.create_task(self._read())
 
     @classmethod
@@ -156,6 +158,7 @@ class WorkerConnection:
             case "gone":
                 self.has_ended = line["ended"] is True
                 self.challenge = None if "challenge" not in line else str(line["challenge"])
+                self.detail = str(line.get("detail", ""))
                 self._lose(str(line["why"])[:MAX_WHY])
                 return False
             case _:

@@ -277,7 +277,7 @@ class McpDriver:
         except ConnectionLost as error:
             if connection.challenge is not None:
                 raise Unauthorized(connection.challenge, self._access.bearer) from None
-            raise SourceAway(await self._word_loss(connection, error.why) + self._hint) from None
+            raise SourceAway(await self._word_loss(connection, error.why) + self._hint, connection.detail) from None
         except TimeoutError:
             raise SourceAway(f"the server did not say within {deadline:g} seconds which tools it has") from None
         self._offered = frozenset(tool.name for tool in offer.tools)
@@ -301,7 +301,7 @@ class McpDriver:
                 case "failed" if line["how"] == RequestFailure.UNAUTHORIZED:
                     raise Unauthorized(str(line["challenge"]), self._access.bearer)
                 case "failed":
-                    raise SourceAway(str(line["why"]))
+                    raise SourceAway(str(line["why"]), str(line.get("detail", "")))
                 case _:
                     raise SourceAway(f"its worker wrote more than {MAX_TOOLS:,} tools")
 
@@ -352,7 +352,7 @@ def _failure(line: Mapping[str, Any], bearer: str | None) -> Exception:
         case RequestFailure.UNAUTHORIZED:
             return Unauthorized(str(line["challenge"]), bearer)
         case RequestFailure.NOT_SENT:
-            return SourceAway(why)
+            return SourceAway(why, str(line.get("detail", "")))
         case RequestFailure.REFUSED:
             return ToolFailed(why)
         case RequestFailure.LATE:

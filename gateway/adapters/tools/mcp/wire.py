@@ -10,12 +10,14 @@ The limits are kept on both sides: the worker reads what a hostile server wrote 
              {"do": "answer", "id", "question", "action", "values"}  what a person made of an "ask" line of that call, or
                                                         "refused" with the reason for which nobody was asked
     worker   {"tell": "attached", "id", "data", "begins"}  a part, in base64, of bytes that come with a result; `begins`: first
-             {"tell": "failed", "id", "why", "how"}     in place of "listed" or "done"; `challenge` of a sign-in that is wanted
+             {"tell": "failed", "id", "why", "how"}     in place of "listed" or "done"; `challenge` of a sign-in that is wanted,
+                                                        `detail` that only the operator is told, of a request that was not sent
              {"tell": "ask", "id", "question", "message", "schema"}  the server asks the person; "withdrawn" with the same
                                                         numbers where it does not any more
              {"tell": "changed"}                        once until the next "list"
              {"tell": "note", "why"}                    something the operator should know
-             {"tell": "gone", "why", "ended"}           the last line; `ended`: the server did so by itself; `challenge` as above
+             {"tell": "gone", "why", "ended"}           the last line; `ended`: the server did so by itself; `challenge` and
+                                                        `detail` as above
 """
 
 from __future__ import annotations

@@ -22,7 +22,12 @@ MOST_ADDRESSES: Final = 3
 
 
 class AddressRefused(Exception):
-    """A name leads to where the server is not meant to be."""
+    """A name leads to where the server is not meant to be. The message says nothing of how the network here is laid out, for it
+    is told to whoever calls; `detail` is for the operator."""
+
+    def __init__(self, message: str, address: IPv4Address | IPv6Address) -> None:
+        super().__init__(message)
+        self.detail = f"the address is {address}"
 
 
 async def pin(request: httpx2.Request, *, private: bool) -> Sequence[httpx2.Request]:
@@ -44,11 +49,12 @@ async def pin(request: httpx2.Request, *, private: bool) -> Sequence[httpx2.Requ
         raise httpx2.ConnectError("the name has no address")
     for address in (ip_address(each.partition("%")[0]) for each in found):
         if is_own(address):
-            raise AddressRefused("its name leads to this machine; if that is meant, write the address itself into `url`")
+            raise AddressRefused("its name leads to this machine; if that is meant, write the address itself into `url`", address)
         if not private and not _is_public(address):
             raise AddressRefused(
-                f"its name leads to {address}, which is not public; if that is meant, set `allow_private`, or write the address"
-                " itself into `url`"
+                "its name leads to a private network; if that is meant, set `allow_private`, or write the address itself into"
+                " `url`",
+                address,
             )
     return [_to(request, host, each) for each in found[:MOST_ADDRESSES]]
 

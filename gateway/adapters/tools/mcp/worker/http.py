@@ -94,8 +94,10 @@ class OneServer(httpx2.AsyncBaseTransport):
         try:
             response = await self._send(request)
         except AddressRefused as error:
+            self._watch.detail = error.detail
             return self._answer(request, NOT_SENT, str(error))
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            self._watch.detail = ""
             return self._answer(request, NOT_SENT, f"the server cannot be reached ({_reason(error)})")
         except httpx2.TransportError as error:
             return self._answer(request, NOT_ANSWERED, f"the connection broke ({type(error).__name__})")

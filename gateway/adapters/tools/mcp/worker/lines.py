@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 import orjson
@@ -74,10 +74,9 @@ class GatewayLines:
         self._writer.write(line)
         return True
 
-    def fail(self, number: int, why: str, how: RequestFailure, challenge: str) -> None:
-        """Say why a request failed."""
-        asked = {"challenge": challenge} if how is RequestFailure.UNAUTHORIZED else {}
-        self.tell(tell="failed", id=number, why=inert_line(why, 500), how=how, **asked)
+    def fail(self, number: int, why: str, how: RequestFailure, more: Mapping[str, str]) -> None:
+        """Say why a request failed; `more` are further members."""
+        self.tell(tell="failed", id=number, why=inert_line(why, 500), how=how, **more)
 
     def mask(self, secret: str) -> None:
         """Keep one more secret out of what is told from now on."""

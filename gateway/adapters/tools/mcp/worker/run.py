@@ -78,8 +78,7 @@ async def _serve(descriptor: int) -> None:
     if log is not None:
         why = await log.add_last_line(why)
     ended = watch.ended.is_set() and not watch.broken.is_set()
-    asked = {"challenge": watch.challenge} if how is RequestFailure.UNAUTHORIZED else {}
-    gateway.tell(tell="gone", why=why[:MAX_WHY], ended=ended, **asked)
+    gateway.tell(tell="gone", why=why[:MAX_WHY], ended=ended, **watch.tell_more(how))
     with contextlib.suppress(OSError, TimeoutError):
         async with asyncio.timeout(CLOSE_SECONDS):
             await gateway.drained()

@@ -128,7 +128,7 @@ class ServerSession:
             except RequestFailed as error:
                 # An end of the connection is told once for all, with what the server wrote last.
                 if error.how is not RequestFailure.LOST or not self._watch.is_over:
-                    self._gateway.fail(number, error.why, error.how, self._watch.challenge)
+                    self._gateway.fail(number, error.why, error.how, self._watch.tell_more(error.how))
             finally:
                 self._running.pop(number, None)
                 self._note_asked()

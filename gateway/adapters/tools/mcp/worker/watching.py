@@ -14,6 +14,7 @@ import anyio.lowlevel
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest, JSONRPCResponse
 
+from gateway.adapters.tools.mcp.wire import RequestFailure
 from gateway.adapters.tools.mcp.worker.listing import sift_tools
 
 MAX_MESSAGE: Final = 8 << 20
@@ -62,10 +63,10 @@ class Meter:
             self._then = now
         return self._left >= 0
 
-
     def wait_for(self, amount: float = 1) -> float:
         """Take this much in any case, and give the seconds until it may come: what was taken before has its turn first."""
         return 0.0 if self.takes(amount) else -self._left / self.per_second
+
 
 class Watch:
     """The limits of one connection. The first one that is broken ends it: `broken` is set, and `why` says which one."""
@@ -81,6 +82,8 @@ class Watch:
         """How often each thing was asked that is refused, by its sentence."""
         self.challenge = ""
         """What the server said last of a sign-in that it wants (`WWW-Authenticate`)."""
+        self.detail = ""
+        """What only the operator is told of why the last request was not sent."""
         self.malformed: dict[str, str] = {}
         """Tools that the SDK would not read, by name, with what is wrong with them."""
         self.token = secrets.token_hex(16)
@@ -98,6 +101,12 @@ class Watch:
         if not self.broken.is_set():
             self.why = why
             self.broken.set()
+
+    def tell_more(self, how: RequestFailure | None) -> dict[str, str]:
+        """The further members of a line about a request that failed in this way."""
+        if how is RequestFailure.UNAUTHORIZED:
+            return {"challenge": self.challenge}
+        return {"detail": self.detail} if how is RequestFailure.NOT_SENT and self.detail else {}
 
     def takes_bytes(self, count: int) -> bool:
         """Count bytes as they come in; False when it ends with these."""
