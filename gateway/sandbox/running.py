@@ -133,7 +133,7 @@ def run(
             folder = descriptors.open(job.folder)
             if user is not None:
                 for path in (job.folder, *job.writable):
-                    _share(folder if path == job.folder else descriptors.open(path), path, user)
+                    _share(folder if path == job.folder else descriptors.open(path), path, user, host.uids)
             plan = build_plan(job, descriptors, folder, user)
             return _start(plan, job, descriptors, host, ResourceMonitor(job.limits, folder), cancelled, read_status)
     finally:
@@ -141,9 +141,15 @@ def run(
             job.streams.close()
 
 
-def _share(folder: int, path: Path, user: JobUser) -> None:
+def _share(folder: int, path: Path, user: JobUser, uids: UidPool) -> None:
     try:
-        share_with_group(folder, user.gid)
+        if not share_with_group(folder, user.gid) and uids.is_news(path):
+            _log.warning(
+                "%s has more files, or folders in folders, than are lent to programs at once, so that they may be unable to read"
+                " or change the rest; `chgrp -R %d` and `chmod -R g+rwX` lend all of it",
+                path,
+                user.gid,
+            )
     except OSError as error:
         _log.warning("%s cannot be shared with group %d: %s", path, user.gid, error)
         raise SandboxError("the folder of this program cannot be made writable for it") from None
