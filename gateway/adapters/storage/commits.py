@@ -24,7 +24,7 @@ from gateway.adapters.storage.projections import changes
 from gateway.adapters.storage.projections.audit import ADD_CHECKPOINT, ADD_LEAF, KEEP_FRONTIER
 from gateway.adapters.storage.projections.calls import GROUP_ORDER
 from gateway.adapters.storage.projections.turns import definitions_of, keep_definition
-from gateway.adapters.storage.record_texts import AskedCall, QuestionText, asked_call, pack
+from gateway.adapters.storage.record_texts import LONGEST_QUESTION, AskedCall, QuestionText, asked_call, pack
 from gateway.adapters.storage.sqlite import DATABASE, is_busy, is_full, is_read_only, write_at_once
 from gateway.adapters.storage.statements import LEAF, ROWS_AT_ONCE, Change, CompiledStatements, Statement
 from gateway.core.audit import SALT_SIZE, seal
@@ -60,7 +60,7 @@ class Prepared(NamedTuple):
 
 
 _MOST_QUESTIONS = 1_024
-"""Questions whose texts are at hand for the later records of their calls, of a kilobyte each. Without, those take some more."""
+"""Questions whose texts are at hand for the later records of their calls, of 2 KiB at most. Without, those take some more."""
 
 Outcome = tuple[int | None, ...] | GatewayError
 """The audit indices of a submission's entries, or why none of them was written."""
@@ -182,7 +182,9 @@ class Committer:
         """What is kept of a text, and with it of the later ones of its call. `new`: the questions of this transaction."""
         call = asked.conversation_id, asked.call_id
         if asked.is_question:
-            new[call] = QuestionText(place, text.encode())
+            octets = text.encode()
+            if len(octets) <= LONGEST_QUESTION:
+                new[call] = QuestionText(place, octets)
             return pack(text)
         return pack(text, place, new.get(call) or self._questions.get(call))
 

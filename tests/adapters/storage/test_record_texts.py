@@ -16,11 +16,21 @@ from sqlalchemy.dialects import postgresql
 
 from gateway.adapters.storage import record_texts
 from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.commits import Committer, Prepared
 from gateway.adapters.storage.inspection import examine, open_stored_log
-from gateway.adapters.storage.record_texts import LONGEST_PACKED, QuestionText, UnpackedOctets, find_question, pack, unpack
+from gateway.adapters.storage.record_texts import (
+    LONGEST_PACKED,
+    AskedCall,
+    QuestionText,
+    UnpackedOctets,
+    find_question,
+    pack,
+    unpack,
+)
 from gateway.adapters.storage.sqlite import DATABASE, JsonMember, dispose, open_for_writing
 from gateway.adapters.storage.store import open_store
-from gateway.core.merkle import leaf_hash
+from gateway.core.merkle import Frontier, leaf_hash
+from tests.fakes.ledger import ENGINE, EPOCH, KEY, STATEMENTS
 from tests.fakes.signed_history import append_signed_history, signed_history
 from tests.harness.record_texts import UNPACK
 
@@ -114,6 +124,21 @@ async def test_a_gateway_that_was_started_anew_packs_without_the_questions_of_be
     assert not questions(tmp_path)
     with open_stored_log(tmp_path) as stored:
         assert examine(stored).fault is None
+
+
+def test_a_question_that_nothing_is_packed_with_is_not_remembered() -> None:
+    committer = Committer(ENGINE, KEY, Frontier(), EPOCH, STATEMENTS)
+    with ENGINE.connect() as connection:
+        tracemalloc.start()
+        try:
+            for number in range(100):
+                asked = AskedCall("cnv_1", f"call-{number}", is_question=True)
+                entry = Prepared((), bytes(32), f"{number:030000}", asked=asked)
+                assert committer.commit(connection, [[entry]]) == [(number,)]
+            now, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert now < 1_000_000
 
 
 def test_case_338_a_question_that_was_changed_is_named_first_and_nothing_is_made_of_what_rests_on_it(state: Path) -> None:
