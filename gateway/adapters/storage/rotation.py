@@ -8,7 +8,6 @@ where it is not. A change that fails does so by itself.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
@@ -121,10 +120,12 @@ def _read_newest(folder: Path) -> Rotated:
 
 def _settled(folder: Path, error: GatewayError, before: SigningKey) -> GatewayError:
     """The same error, with what holds: whatever was begun is finished where it is on record, and taken back where it is not."""
-    stands = f"run it again, or start the gateway: `{NEXT}` lies there, and is taken or removed then"
-    with suppress(GatewayError, OSError):
+    try:
         with checking(folder) as connection:
             settle_key(connection, folder)
         is_old = load_or_make_key(folder, "", fresh=False).line() == before.line()
         stands = "the key was not changed" if is_old else "the new key is on record and signs from now on"
+    except (GatewayError, OSError):
+        lies = f": `{NEXT}` lies there, and is taken or removed then" if os.path.exists(folder / NEXT) else ""
+        stands = f"run it again, or start the gateway{lies}"
     return type(error)(f"{error.message}; {stands}")
