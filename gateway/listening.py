@@ -28,9 +28,10 @@ LONGEST_SOCKET_PATH: Final = 107 if sys.platform.startswith("linux") else 103
 
 
 def check_limits(settings: Settings) -> str:
-    """What the machine and the state folder allow, in words. Raises Misconfigured where that is too little."""
-    # A crash would write keys, secrets and documents into a file of whatever folder this is, which tools may read.
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    """What the machine and the state folder allow, in words; this process takes as many open files as it may have.
+
+    Raises Misconfigured where that is too little.
+    """
     files = _raise_descriptors()
     if files != resource.RLIM_INFINITY and files < DESCRIPTORS:
         raise Misconfigured(

@@ -15,6 +15,7 @@ import click
 import uvloop
 
 from gateway import __version__
+from gateway.adapters.storage.keys import leave_no_core_file
 from gateway.adapters.telemetry.metrics import Metrics
 from gateway.application import Application
 from gateway.background import (
@@ -56,6 +57,7 @@ def run(settings: Settings, *, metrics: Metrics | None = None) -> None:
     logging.getLogger("uvicorn.error").addFilter(FewWarnings(ReportBudget()))
     # It warns of whatever a client sends that is not valid; the client is told, and a hostile one would fill the log.
     logging.getLogger("mcp").setLevel(logging.ERROR)
+    leave_no_core_file()
     check_limits(settings)
     uvloop.run(_serve(settings, metrics or Metrics()))
     # The loop heard these. What is left takes a moment, and has been done in order.
@@ -110,6 +112,7 @@ async def open_application(
     Its console can be used as with `serve`, and it prints nothing. Where the port is taken, a free one is used.
     Raises GatewayError for whatever keeps it from starting.
     """
+    leave_no_core_file()
     check_limits(settings)
     with listen_or_any(settings) as listening:
         port = port_of(listening)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
+import resource
 import sqlite3
 from pathlib import Path
 
 import pytest
 
+from gateway.adapters.storage import rotation
 from gateway.adapters.storage.erasure_journal import note_erasures
 from gateway.adapters.storage.holding import hold_state
 from gateway.adapters.storage.keys import NEXT, PUBLIC, ROTATIONS, SECRET, load_or_make_key, write_once
@@ -125,6 +129,42 @@ async def test_a_change_of_key_that_fails_after_its_record_says_that_the_new_key
     (state / f"{MARK}.part").rmdir()
     await start(state)
     assert sound(state).size == 36
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+def test_a_change_of_key_of_which_nobody_can_tell_what_became_names_the_next_key_only_where_it_is(
+    state: Path, monkeypatch: pytest.MonkeyPatch, *, is_written: bool
+) -> None:
+    if is_written:
+        refuse_records(state, "CREATE TRIGGER full BEFORE INSERT ON leaves BEGIN SELECT abs(-9223372036854775808); END")
+    else:
+        (state / f"{ROTATIONS}.part").mkdir()
+    monkeypatch.setattr(rotation, "settle_key", raise_no_space)
+    error = failing("audit", "rotate-key", "--state", state, "--yes")
+    assert (state / NEXT).exists() == is_written
+    assert "; run it again, or start the gateway" in error.message
+    assert (NEXT in error.message) == is_written
+
+
+def raise_no_space(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_no_command_that_reads_the_key_leaves_it_in_a_core_file(state: Path, tmp_path: Path) -> None:
+    file, other = tmp_path / "kept.backup", tmp_path / "other"
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    try:
+        for command in (
+            ("backup", file, "--state", state),
+            ("restore", file, "--state", other, "--yes"),
+            ("recover", "--state", state, "--yes"),
+            ("audit", "rotate-key", "--state", state, "--yes"),
+        ):
+            resource.setrlimit(resource.RLIMIT_CORE, (before[1], before[1]))
+            told(*command)
+            assert resource.getrlimit(resource.RLIMIT_CORE) == (0, before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, before)
 
 
 @pytest.mark.parametrize("stage", ["before the record", "after it"])

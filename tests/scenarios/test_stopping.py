@@ -174,8 +174,12 @@ async def test_a_second_signal_ends_the_gateway_although_a_tool_never_returns(tm
 
 
 HANG_UP_AT_ONCE = """
-import os, signal
+import os, resource, signal
 from gateway import serving
+
+# As where core files are allowed.
+most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+resource.setrlimit(resource.RLIMIT_CORE, (most, most))
 
 def listen(settings, listen=serving.listen):
     os.kill(os.getpid(), signal.SIGHUP)

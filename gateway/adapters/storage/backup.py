@@ -22,7 +22,7 @@ from gateway.adapters.storage.anchored import AnchoredNote
 from gateway.adapters.storage.checks import checking, require_whole_pages
 from gateway.adapters.storage.erasure_journal import JOURNAL, join_journals, read_journal
 from gateway.adapters.storage.inspection import examine, open_stored_log
-from gateway.adapters.storage.keys import NEXT, PUBLIC, ROTATIONS, SECRET
+from gateway.adapters.storage.keys import NEXT, PUBLIC, ROTATIONS, SECRET, leave_no_core_file
 from gateway.adapters.storage.loss import Loss, assess, go_on, load_key, load_keys, remove_database, set_aside
 from gateway.adapters.storage.readable import explain
 from gateway.adapters.storage.sqlite import DATABASE, choose_driver, copy_online, require_database
@@ -59,6 +59,7 @@ class Restored:
 
 def back_up(folder: Path, file: Path, on_progress: OnProgress) -> Backup:
     """Write a backup of a state folder, beside a running gateway or without one. Raises GatewayError; no file is left then."""
+    leave_no_core_file()
     require_database(folder)
     load_key(folder)
     _require_free(file)
@@ -106,6 +107,7 @@ def restore(file: Path, folder: Path, at: int, stamp: str, anchored: Sequence[An
 
     Raises GatewayError, before anything is changed, for a file that is no sound backup of this log.
     """
+    leave_no_core_file()
     with _workplace(folder) as work:
         _unpack(file, work)
         report = _verify(work)

@@ -7,6 +7,7 @@ on the disk; `audit.rotations` keeps each handing over, so that what an earlier 
 from __future__ import annotations
 
 import os
+import resource
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,11 +26,20 @@ NEXT: Final = "audit.key.next"
 ROTATIONS: Final = "audit.rotations"
 
 
+def leave_no_core_file() -> None:
+    """Have no crash of this process write its memory, with keys, secrets and documents, into a file of whatever folder this is.
+
+    Whoever reads the secret key does so first.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
 def load_or_make_key(directory: Path, origin: str, *, fresh: bool) -> SigningKey:
     """The signing key of the log in that directory. `fresh`: the log is empty, so a key may be made, named `origin`.
 
     Raises Misconfigured when the key is missing, damaged or open to others.
     """
+    leave_no_core_file()
     path = directory / SECRET
     if path.is_dir():
         rest = "remove it to have a key made" if fresh else "put the key of the audit log in its place, from a backup"
@@ -87,6 +97,7 @@ def known_keys(directory: Path, key: VerificationKey) -> Sequence[VerificationKe
 
 def read_next_key(directory: Path) -> SigningKey | None:
     """The key that is being handed over to. Raises Misconfigured."""
+    leave_no_core_file()
     path = directory / NEXT
     return read_signing_key(_read(path)) if path.exists() else None
 
