@@ -58,7 +58,7 @@ from gateway.runtime.source_rules import (
     require_unknown_secrets,
     say_taken,
 )
-from gateway.runtime.source_views import SourceView, ToolDecision
+from gateway.runtime.source_views import SettingsDigests, SourceView, ToolDecision
 
 
 class Sources:
@@ -90,6 +90,7 @@ class Sources:
         self._on_changed = on_changed
         self._changing = ChangeLock()
         self._leaving: set[str] = set()
+        self._digests = SettingsDigests()
 
     async def start(self, *, connect: bool) -> Sequence[str]:
         """Publish what is known and, with `connect`, begin to connect every source that is on. Gives what is wrong, in words."""
@@ -354,6 +355,7 @@ class Sources:
             await self._host.detach(leaving.name)
         finally:
             self._leaving.discard(leaving.name)
+            self._digests.forget(leaving.name)
         return tokens
 
     async def _revoke(self, left: AddedSource | None, tokens: str | None) -> None:
@@ -378,7 +380,7 @@ class Sources:
     async def _view(self, source: AddedSource) -> SourceView:
         tools = await self._records.source_tools(source.name)
         sign_in, takes = self._sign_ins.find(source), self._sign_ins.takes(source)
-        return SourceView(source, self._host.state(source.name), tools, sign_in, takes)
+        return SourceView(source, self._digests.of(source), self._host.state(source.name), tools, sign_in, takes)
 
     async def _load_secrets(self) -> list[str]:
         """Put every stored secret where drivers find it. Gives those that cannot be read, in words."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from gateway.core.canonical import digest
+from gateway.runtime import source_views
 from tests.fakes.drivers import ScriptedDriver, offered
 from tests.harness.socket import RpcError
 from tests.server.checked_socket import CheckedSocket, open_checked, refusal
@@ -106,6 +108,21 @@ async def test_a_change_of_another_place_leaves_its_tools_to_a_new_decision(stag
     await change(console, {"command": "serve-others"})
     again = await console.call("sources/test", {"name": "notes"})
     assert again["counts"] == {"proposed": 1, "inUse": 0, "keptOut": 0, "quarantined": 1}
+
+
+async def test_the_digest_of_settings_is_made_once_for_all_who_look_at_them(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+    monkeypatch.setattr(source_views, "digest", lambda settings: (made.append(settings), digest(settings))[1])
+    console = await open_checked(stage, "console")
+    await add(console)
+    first = [(await console.call("sources/list"))["sources"][0]["settingsDigest"] for _ in range(3)]
+    assert first == [digest({"command": "serve"})] * 3
+    await change(console, {"network": True})
+    second = [(await console.call("sources/list"))["sources"][0]["settingsDigest"] for _ in range(3)]
+    assert second == [digest({"command": "serve", "network": True})] * 3
+    assert len(made) == 2
 
 
 async def test_a_change_of_what_somebody_else_changed_meanwhile_is_refused(stage: Stage) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, cast
 
-from gateway.core.canonical import Json, digest
+from gateway.core.canonical import Json
 from gateway.core.errors import InvalidParams, Misconfigured, Refused
 from gateway.core.model import Principal, ToolSpec
 from gateway.core.sources import SourceTool, Standing
@@ -250,7 +250,7 @@ def _view(view: SourceView) -> wire.WireSource:
         name=source.name,
         kind=source.kind,
         settings=_shorten(source.settings),
-        settings_digest=digest(source.settings),
+        settings_digest=view.settings_digest,
         enabled=source.enabled,
         declared=source.declared,
         added_at=None if source.declared else rfc3339(source.added_at),
