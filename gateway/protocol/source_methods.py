@@ -48,14 +48,15 @@ class WireSource(Wire):
     """A source and how it is now. `state` is `off`, `connecting`, `ready`, `away` or `needsSignIn`; `why` says in words why it
     is away. `signIn` is there for a source that people sign in to.
 
-    `refused` has the first of `refusedCount`. `settings` have long texts cut, and name their secrets as `${secret:NAME}`;
-    `settingsDigest` is that of all of them, uncut.
+    `refused` has the first of `refusedCount`. `settings` have long texts and lists cut, and name their secrets as
+    `${secret:NAME}`; `shortened` names the members of which not all is there, and `settingsDigest` is that of all of them, uncut.
     `declared`: it stands in the settings file and is changed there.
     """
 
     name: str
     kind: SourceKind
     settings: JsonObject
+    shortened: tuple[str, ...]
     settings_digest: Digest
     enabled: Flag
     declared: Flag

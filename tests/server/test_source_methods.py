@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.core.canonical import digest
+from gateway.core.canonical import Json, digest
 from gateway.runtime import source_views
 from tests.fakes.drivers import ScriptedDriver, offered
 from tests.harness.socket import RpcError
@@ -92,10 +92,29 @@ async def test_a_change_names_what_is_other_and_leaves_the_rest_and_every_decisi
     assert changed["addedAt"]
     again = await console.call("sources/test", {"name": "notes"})
     assert (again["state"], again["counts"]["inUse"]) == ("ready", 1)
-    # What is shown cut is not taken for the whole.
-    with pytest.raises(RpcError, match="longer than the console shows"):
-        await change(console, {"args": [shown]})
     await change(console, {"document": "short"})
+
+
+async def test_a_setting_that_is_not_shown_whole_is_named_and_not_taken_from_who_saw_a_part_of_it(stage: Stage) -> None:
+    console = await open_checked(stage, "console")
+    folders = [f"/data/{number}" for number in range(250)]
+    settings = {"command": "serve", "env": {"CERT": "x" * 3_000}, "folders": folders, "document": "x" * 3_000}
+    await console.call("sources/add", {"name": "notes", "kind": "mcp", "settings": settings})
+    (shown,) = (await console.call("sources/list"))["sources"]
+    assert shown["shortened"] == ["env", "folders", "document"]
+    attempts: tuple[dict[str, Any], ...] = (
+        {"env": {"CERT": "y" + "x" * 1_999 + "…"}},
+        {"folders": [*shown["settings"]["folders"], "/data/new"]},
+        {"folders": [], "network": True},
+    )
+    for attempt in attempts:
+        with pytest.raises(RpcError, match="longer than the console shows"):
+            await change(console, attempt)
+    (after,) = (await console.call("sources/list"))["sources"]
+    assert after["settingsDigest"] == digest(settings)
+    # It can be taken away, and a document be given anew.
+    changed = await change(console, {"document": "short"}, ("env",))
+    assert (changed["shortened"], "env" in changed["settings"]) == (["folders"], False)
 
 
 async def test_a_change_of_another_place_leaves_its_tools_to_a_new_decision(stage: Stage) -> None:
@@ -113,8 +132,13 @@ async def test_a_change_of_another_place_leaves_its_tools_to_a_new_decision(stag
 async def test_the_digest_of_settings_is_made_once_for_all_who_look_at_them(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[object] = []
-    monkeypatch.setattr(source_views, "digest", lambda settings: (made.append(settings), digest(settings))[1])
+    made: list[Json] = []
+
+    def noting(settings: Json) -> str:
+        made.append(settings)
+        return digest(settings)
+
+    monkeypatch.setattr(source_views, "digest", noting)
     console = await open_checked(stage, "console")
     await add(console)
     first = [(await console.call("sources/list"))["sources"][0]["settingsDigest"] for _ in range(3)]

@@ -32,6 +32,8 @@ PAGE_BYTES = 64 * 1024
 REFUSED_SHOWN = 50
 LONGEST_SETTING = 2_000
 """Characters: a setting may be a whole API description."""
+LONGEST_LIST = 200
+"""Entries."""
 
 
 class SourceMethods:
@@ -136,8 +138,12 @@ class SourceMethods:
     async def change(self, caller: ConsoleCaller, params: wire.SourceChange) -> wire.WireSource:
         """Give a source other settings; it is asked anew what it offers."""
         before = (await self._sources.find(params.name)).source
-        if cut := _cut_texts(before.settings) & set(_texts(params.settings)):
-            raise InvalidParams(f"`{min(cut)[:40]}…` is longer than the console shows, so it cannot be changed here")
+        # Whoever saw a part of it would take the rest away. A document is always given whole.
+        if cut := params.settings.keys() & set(_shortened(before.settings)) - {"document"}:
+            raise InvalidParams(
+                f"`{min(cut)}` is longer than the console shows, so it cannot be changed here;"
+                " `countersign sources add --replace` adds the source anew"
+            )
         with _blaming_the_request():
             changed = await self._sources.change(
                 params.name, params.settings_digest, params.settings, params.without, caller.principal.id
@@ -250,6 +256,7 @@ def _view(view: SourceView) -> wire.WireSource:
         name=source.name,
         kind=source.kind,
         settings=_shorten(source.settings),
+        shortened=tuple(_shortened(source.settings)),
         settings_digest=view.settings_digest,
         enabled=source.enabled,
         declared=source.declared,
@@ -276,21 +283,20 @@ def _view_sign_in(view: SourceView) -> wire.CurrentSignIn | None:
     return wire.CurrentSignIn() if done is None else wire.CurrentSignIn(server=done.server, at=rfc3339(done.signed_in_at))
 
 
-def _texts(value: Json) -> Iterator[str]:
-    """Every text in a setting, however deep."""
+def _shortened(settings: Mapping[str, Json]) -> Iterator[str]:
+    """The members of which not all is shown."""
+    return (name for name, value in settings.items() if _is_long(value))
+
+
+def _is_long(value: Json) -> bool:
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in cast("Mapping[str, Json]", value).values():
-            yield from _texts(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in cast("Sequence[Json]", value):
-            yield from _texts(inner)
-
-
-def _cut_texts(settings: Mapping[str, Json]) -> set[str]:
-    """The texts as they are shown of which not all is shown."""
-    return set(_texts(_shorten(settings))) - set(_texts(settings))
+        return len(value) > LONGEST_SETTING
+    if isinstance(value, Mapping):
+        return any(map(_is_long, cast("Mapping[str, Json]", value).values()))
+    if isinstance(value, (list, tuple)):
+        items = cast("Sequence[Json]", value)
+        return len(items) > LONGEST_LIST or any(map(_is_long, items))
+    return False
 
 
 def _shorten(value: Json) -> Json:
@@ -299,5 +305,5 @@ def _shorten(value: Json) -> Json:
     if isinstance(value, Mapping):
         return {name: _shorten(inner) for name, inner in cast("Mapping[str, Json]", value).items()}
     if isinstance(value, (list, tuple)):
-        return [_shorten(inner) for inner in islice(cast("Sequence[Json]", value), 200)]
+        return [_shorten(inner) for inner in islice(cast("Sequence[Json]", value), LONGEST_LIST)]
     return value

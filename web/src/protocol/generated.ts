@@ -2822,8 +2822,8 @@ export interface NewSource {
  * A source and how it is now. `state` is `off`, `connecting`, `ready`, `away` or `needsSignIn`; `why` says in words why it
  * is away. `signIn` is there for a source that people sign in to.
  *
- * `refused` has the first of `refusedCount`. `settings` have long texts cut, and name their secrets as `${secret:NAME}`;
- * `settingsDigest` is that of all of them, uncut.
+ * `refused` has the first of `refusedCount`. `settings` have long texts and lists cut, and name their secrets as
+ * `${secret:NAME}`; `shortened` names the members of which not all is there, and `settingsDigest` is that of all of them, uncut.
  * `declared`: it stands in the settings file and is changed there.
  */
 export interface Source {
@@ -2839,6 +2839,7 @@ export interface Source {
     [k: string]: unknown;
   };
   settingsDigest: string;
+  shortened: string[];
   signIn?: CurrentSignIn;
   state: string;
   version: string;

@@ -60,6 +60,7 @@ export class FakeSource {
       kind: "mcp",
       settings: this.settings,
       settingsDigest: JSON.stringify(this.settings),
+      shortened: [],
       enabled: true,
       declared: false,
       addedAt: "2026-11-21T09:00:00.000Z",
