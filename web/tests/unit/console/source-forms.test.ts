@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { draftFromSource, readChange } from "../../../src/features/console/sources/change.ts";
+import { draftFromSource, keptFields, readChange } from "../../../src/features/console/sources/change.ts";
 import { compareDefinitions, compareLines } from "../../../src/features/console/sources/difference.ts";
 import { EMPTY_DRAFT, readDraft } from "../../../src/features/console/sources/draft.ts";
 import { goTo, NOWHERE, rangeOf } from "../../../src/features/console/sources/selection.ts";
@@ -177,6 +177,44 @@ describe("a change", () => {
     });
     expect(change("program", { network: false })).toEqual({ settings: {}, without: ["network"] });
     expect(change("program", { env: "nothing" })).toMatchObject({ field: "env" });
+  });
+
+  test("leaves what no field can say as it is, and says which fields these are", () => {
+    const odd = {
+      program: source("mcp", {
+        command: "serve",
+        args: ["--x", "", "y"],
+        env: { CERT: "-----BEGIN\nA=\n-----END", B: "c" },
+        folders: ["/data"],
+        labels: ["label:internal", "label:high"],
+      }),
+      breaks: source("mcp", { command: ["serve", "one\ntwo"], writable: [" ", "/data"] }),
+      address: source("mcp", { url: "https://a.example/mcp", headers: { "X-Key": " spaced" } }),
+      labelled: source("http", { base_url: "https://a.example", document_file: "/api.json ", labels: ["label:own"] }),
+    };
+    const kept = Object.fromEntries(Object.entries(odd).map(([name, each]) => [name, [...keptFields(each)]]));
+    expect(kept).toEqual({
+      program: ["command", "args", "env", "label"],
+      breaks: ["command", "args", "writable"],
+      address: ["headers"],
+      labelled: ["label", "documentPlace"],
+    });
+    for (const each of Object.values(odd)) {
+      expect(readChange(each, draftFromSource(each))).toMatchObject({ settings: {}, without: [] });
+    }
+    // Whatever those fields say, another one can be changed.
+    const typed = { ...draftFromSource(odd.program), args: "--y", env: "nothing", label: "", folders: "/other" };
+    expect(readChange(odd.program, typed)).toMatchObject({ settings: { folders: ["/other"] }, without: [] });
+    for (const each of Object.values(sources)) expect([...keptFields(each)]).toEqual([]);
+  });
+
+  test("leaves what the page was not shown whole", () => {
+    const long = { ...sources.program, shortened: ["env", "args"] };
+    expect([...keptFields(long)]).toEqual(["command", "args", "env"]);
+    expect(readChange(long, { ...draftFromSource(long), env: "B=c", network: false })).toMatchObject({
+      settings: {},
+      without: ["network"],
+    });
   });
 
   test("of one word of a command sends all of them", () => {

@@ -279,6 +279,28 @@ describe("a source", () => {
     expect(screen.getByRole("region", { name: "What it may touch" }).textContent).toContain("--more");
   });
 
+  test("shows what its form cannot write, to be read only", async () => {
+    const source = new FakeSource(gateway, []);
+    source.settings = { command: "serve", env: { CERT: "one\ntwo" }, labels: ["label:internal", "label:high"] };
+    openConsole(gateway, "/sources/notes");
+    await userEvent.click(await screen.findByRole("button", { name: "Change" }));
+    const form = within(screen.getByRole("form", { name: "Change notes" }));
+    for (const [name, value] of [
+      ["Variables", "CERT=one\ntwo"],
+      ["Confidentiality of what it answers", "label:internal, label:high"],
+    ] as const) {
+      const field = form.getByLabelText<HTMLInputElement>(name);
+      expect([field.value, field.readOnly]).toEqual([value, true]);
+      expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toContain(
+        "It is changed on the command line.",
+      );
+    }
+    await userEvent.type(form.getByLabelText("Arguments"), "--all");
+    await userEvent.click(form.getByRole("button", { name: "Change it" }));
+    await waitFor(() => expect(source.settings.args).toEqual(["--all"]));
+    expect(source.settings).toMatchObject({ env: { CERT: "one\ntwo" }, labels: ["label:internal", "label:high"] });
+  });
+
   test("that somebody else changed meanwhile says so at the form, which stays open", async () => {
     await openTools("first");
     gateway.handlers["sources/change"] = () => {

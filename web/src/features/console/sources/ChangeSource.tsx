@@ -2,7 +2,7 @@ import { useState } from "react";
 import { t } from "../../../language/t.ts";
 import type { Source } from "../../../protocol/generated.ts";
 import { useToast } from "../../../ui/Toast.tsx";
-import { draftFromSource, hasPastedDocument, readChange } from "./change.ts";
+import { draftFromSource, hasPastedDocument, keptFields, readChange } from "./change.ts";
 import { type DraftFault, isFault } from "./draft.ts";
 import { useChangeSource } from "./queries.ts";
 import { SourceForm } from "./SourceForm.tsx";
@@ -38,6 +38,7 @@ export function ChangeSource({ source, onClose }: ChangeSourceProps) {
       fault={fault}
       onChange={(part) => setDraft({ ...draft, ...part })}
       keepsDocument={hasPastedDocument(seen)}
+      kept={keptFields(seen)}
       submit={t`Change it`}
       busy={change.isPending}
       failure={change.error}

@@ -6,6 +6,8 @@ interface SettingsFieldsProps {
   readonly draft: Draft;
   readonly fault: DraftFault | null;
   readonly keepsDocument: boolean;
+  /** What can only be read. */
+  readonly kept: ReadonlySet<keyof Draft>;
   readonly onChange: (part: Partial<Draft>) => void;
 }
 
@@ -14,13 +16,17 @@ type TextMember = { [Member in keyof Draft]: string extends Draft[Member] ? Memb
 
 const SECRET_HINT = t`A secret is written as \${secret:NAME}.`;
 
+/** What is said at a field that can only be read. */
+export const KEPT_HINT = t`It stays as it is: this form cannot show or write it whole. It is changed on the command line.`;
+
 /** The fields of the kind of source that is chosen. */
-export function SettingsFields({ draft, fault, keepsDocument, onChange }: SettingsFieldsProps) {
+export function SettingsFields({ draft, fault, keepsDocument, kept, onChange }: SettingsFieldsProps) {
   const wire = (member: TextMember) => ({
     value: draft[member],
     error: fault?.field === member ? fault.message : undefined,
     onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
       onChange({ [member]: event.currentTarget.value }),
+    ...(kept.has(member) && { readOnly: true, hint: KEPT_HINT }),
   });
   const text = { autoComplete: "off", spellCheck: false } as const;
   const headers = (
@@ -105,6 +111,7 @@ export function SettingsFields({ draft, fault, keepsDocument, onChange }: Settin
               ["text", t`pasted here`],
             ]}
             value={draft.documentFrom}
+            disabled={kept.has("documentPlace")}
             onChange={(event) => onChange({ documentFrom: event.currentTarget.value as Draft["documentFrom"] })}
           />
           {draft.documentFrom === "text" ? (

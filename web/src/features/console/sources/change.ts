@@ -1,5 +1,15 @@
 import type { Source, SourceChange } from "../../../protocol/generated.ts";
-import { type Draft, type DraftFault, type DraftForm, EMPTY_DRAFT, isFault, readDraft } from "./draft.ts";
+import {
+  type Draft,
+  type DraftFault,
+  type DraftForm,
+  EMPTY_DRAFT,
+  isFault,
+  LABELS,
+  readDraft,
+  readLines,
+  readPairs,
+} from "./draft.ts";
 
 /** The form of a source as it is now. A document that was pasted is not in it: the page is told only its beginning. */
 export function draftFromSource({ name, kind, settings }: Source): Draft {
@@ -25,8 +35,38 @@ export function draftFromSource({ name, kind, settings }: Source): Draft {
     allowPrivate: settings.allow_private === true,
     database: kind === "sql" ? textOf(settings.url) : "",
     role: settings.role === "change" ? "change" : "query",
-    label: listOf(labels)[0] ?? "",
+    label: listOf(labels).join(", "),
   };
+}
+
+/**
+ * The fields that show what no field of their kind can say, such as an empty argument or a variable of several lines, or not
+ * all of it. They can only be read, and what they show stays as it is.
+ */
+export function keptFields(source: Source): ReadonlySet<keyof Draft> {
+  const { kind, settings, shortened } = source;
+  const draft = draftFromSource(source);
+  const words = [...itemsOf(settings.command), ...itemsOf(settings.args)];
+  const kept = new Set<keyof Draft>();
+  const compare = (fields: readonly (keyof Draft)[], names: readonly string[], stored: unknown, read: unknown) => {
+    if (isSame(stored, read) && !names.some((name) => shortened.includes(name))) return;
+    for (const field of fields) kept.add(field);
+  };
+  const compareText = (field: "url" | "baseUrl" | "database", name: string) =>
+    compare([field], [name], settings[name] ?? "", draft[field].trim());
+  if (words.length > 0) compare(["command", "args"], COMMAND, words, [draft.command.trim(), ...readLines(draft.args)]);
+  compare(["env"], ["env"], settings.env ?? {}, readPairs(draft.env, "="));
+  compare(["headers"], ["headers"], settings.headers ?? {}, readPairs(draft.headers, ":"));
+  compare(["folders"], ["folders"], itemsOf(settings.folders), readLines(draft.folders));
+  compare(["writable"], ["writable"], itemsOf(settings.writable), readLines(draft.writable));
+  const label = LABELS.some(([value]) => value === draft.label) ? draft.label : undefined;
+  compare(["label"], ["labels"], itemsOf(settings.labels).join(), label);
+  const place = settings.document_file ?? settings.document_url ?? "";
+  compare(["documentPlace"], ["document_file", "document_url"], place, draft.documentPlace.trim());
+  if (kind === "mcp") compareText("url", "url");
+  if (kind === "http") compareText("baseUrl", "base_url");
+  if (kind === "sql") compareText("database", "url");
+  return kept;
 }
 
 /** Whether the calls of an API are read from a text that was pasted. */
@@ -42,7 +82,8 @@ const COMMAND = ["command", "args"];
  * named: what no field shows, and what the page was shown cut, stays as it is.
  */
 export function readChange(source: Source, draft: Draft): SourceChange | DraftFault {
-  const [before, after] = [readDraft(draftFromSource(source)), readDraft(draft)];
+  const kept = Object.fromEntries([...keptFields(source)].map((field) => [field, EMPTY_DRAFT[field]]));
+  const [before, after] = [readDraft({ ...draftFromSource(source), ...kept }), readDraft({ ...draft, ...kept })];
   if (isFault(after)) return after;
   const old = isFault(before) ? source.settings : before.settings;
   const names = Object.keys({ ...old, ...after.settings });
@@ -75,8 +116,13 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+function itemsOf(value: unknown): readonly unknown[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
 function listOf(value: unknown): readonly string[] {
-  return (Array.isArray(value) ? value : [value]).filter((each): each is string => typeof each === "string");
+  return itemsOf(value).filter((each): each is string => typeof each === "string");
 }
 
 function linesOf(value: unknown, separator: string): string {

@@ -87,17 +87,17 @@ export function readDraft(draft: Draft): NewSource | DraftFault {
     case "program":
       return made("mcp", {
         command: draft.command.trim(),
-        ...filled("args", linesOf(draft.args)),
-        ...filled("env", pairsOf(draft.env, "=")),
-        ...filled("folders", linesOf(draft.folders)),
-        ...filled("writable", linesOf(draft.writable)),
+        ...filled("args", readLines(draft.args)),
+        ...filled("env", readPairs(draft.env, "=")),
+        ...filled("folders", readLines(draft.folders)),
+        ...filled("writable", readLines(draft.writable)),
         ...(draft.network && { network: true }),
         ...(draft.asks && { elicitation: "ask" }),
       });
     case "address":
       return made("mcp", {
         url: draft.url.trim(),
-        ...filled("headers", pairsOf(draft.headers, ":")),
+        ...filled("headers", readPairs(draft.headers, ":")),
         ...(draft.allowPrivate && { allow_private: true }),
         ...(draft.asks && { elicitation: "ask" }),
       });
@@ -105,7 +105,7 @@ export function readDraft(draft: Draft): NewSource | DraftFault {
       return made("http", {
         base_url: draft.baseUrl.trim(),
         ...documentOf(draft),
-        ...filled("headers", pairsOf(draft.headers, ":")),
+        ...filled("headers", readPairs(draft.headers, ":")),
         ...(draft.allowPrivate && { allow_private: true }),
       });
     case "database":
@@ -119,7 +119,7 @@ export function isFault(read: object | DraftFault): read is DraftFault {
 
 function findFault(draft: Draft): DraftFault | undefined {
   const wrongPair = (text: string, separator: string) =>
-    linesOf(text).find((line) => line.indexOf(separator) < 1 || line.slice(0, line.indexOf(separator)).trim() === "");
+    readLines(text).find((line) => line.indexOf(separator) < 1 || line.slice(0, line.indexOf(separator)).trim() === "");
   const tells = draft.form === "address" || draft.form === "api";
   if (draft.form === "program" && wrongPair(draft.env, "=") !== undefined) {
     return {
@@ -157,14 +157,15 @@ function filled(name: string, value: readonly string[] | Readonly<Record<string,
   return Object.keys(value).length === 0 ? {} : { [name]: value };
 }
 
-/** A line is taken as it is but for its end: an argument may begin with a space. */
-function linesOf(text: string): string[] {
+/** The entries of a list. A line is taken as it is but for its end: an argument may begin with a space. */
+export function readLines(text: string): string[] {
   return text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [line.replace(/\r$/, "")]));
 }
 
-function pairsOf(text: string, separator: string): Readonly<Record<string, string>> {
+/** Names and their values; what stands around the separator of a header is not part of either. */
+export function readPairs(text: string, separator: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    linesOf(text).map((line) => {
+    readLines(text).map((line) => {
       const at = line.indexOf(separator);
       const value = line.slice(at + 1);
       return [line.slice(0, at).trim(), separator === ":" ? value.trim() : value];
