@@ -7,8 +7,8 @@ import {
   isFault,
   LABELS,
   readDraft,
-  readLines,
   readPairs,
+  readSettingLines,
 } from "./draft.ts";
 
 /** The form of a source as it is now. A document that was pasted is not in it: the page is told only its beginning. */
@@ -54,11 +54,12 @@ export function keptFields(source: Source): ReadonlySet<keyof Draft> {
   };
   const compareText = (field: "url" | "baseUrl" | "database", name: string) =>
     compare([field], [name], settings[name] ?? "", draft[field].trim());
-  if (words.length > 0) compare(["command", "args"], COMMAND, words, [draft.command.trim(), ...readLines(draft.args)]);
+  if (words.length > 0)
+    compare(["command", "args"], COMMAND, words, [draft.command.trim(), ...readSettingLines(draft.args)]);
   compare(["env"], ["env"], settings.env ?? {}, readPairs(draft.env, "="));
   compare(["headers"], ["headers"], settings.headers ?? {}, readPairs(draft.headers, ":"));
-  compare(["folders"], ["folders"], itemsOf(settings.folders), readLines(draft.folders));
-  compare(["writable"], ["writable"], itemsOf(settings.writable), readLines(draft.writable));
+  compare(["folders"], ["folders"], itemsOf(settings.folders), readSettingLines(draft.folders));
+  compare(["writable"], ["writable"], itemsOf(settings.writable), readSettingLines(draft.writable));
   const label = LABELS.some(([value]) => value === draft.label) ? draft.label : undefined;
   compare(["label"], ["labels"], itemsOf(settings.labels).join(), label);
   const place = settings.document_file ?? settings.document_url ?? "";

@@ -87,10 +87,10 @@ export function readDraft(draft: Draft): NewSource | DraftFault {
     case "program":
       return made("mcp", {
         command: draft.command.trim(),
-        ...filled("args", readLines(draft.args)),
+        ...filled("args", readSettingLines(draft.args)),
         ...filled("env", readPairs(draft.env, "=")),
-        ...filled("folders", readLines(draft.folders)),
-        ...filled("writable", readLines(draft.writable)),
+        ...filled("folders", readSettingLines(draft.folders)),
+        ...filled("writable", readSettingLines(draft.writable)),
         ...(draft.network && { network: true }),
         ...(draft.asks && { elicitation: "ask" }),
       });
@@ -119,7 +119,9 @@ export function isFault(read: object | DraftFault): read is DraftFault {
 
 function findFault(draft: Draft): DraftFault | undefined {
   const wrongPair = (text: string, separator: string) =>
-    readLines(text).find((line) => line.indexOf(separator) < 1 || line.slice(0, line.indexOf(separator)).trim() === "");
+    readSettingLines(text).find(
+      (line) => line.indexOf(separator) < 1 || line.slice(0, line.indexOf(separator)).trim() === "",
+    );
   const tells = draft.form === "address" || draft.form === "api";
   if (draft.form === "program" && wrongPair(draft.env, "=") !== undefined) {
     return {
@@ -158,14 +160,14 @@ function filled(name: string, value: readonly string[] | Readonly<Record<string,
 }
 
 /** The entries of a list. A line is taken as it is but for its end: an argument may begin with a space. */
-export function readLines(text: string): string[] {
+export function readSettingLines(text: string): string[] {
   return text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [line.replace(/\r$/, "")]));
 }
 
 /** Names and their values; what stands around the separator of a header is not part of either. */
 export function readPairs(text: string, separator: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    readLines(text).map((line) => {
+    readSettingLines(text).map((line) => {
       const at = line.indexOf(separator);
       const value = line.slice(at + 1);
       return [line.slice(0, at).trim(), separator === ":" ? value.trim() : value];
