@@ -52,6 +52,12 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
     if (window.matchMedia("(pointer: fine)").matches) field.current?.focus();
   }, []);
 
+  // What stands in the box when the gateway has answered, whatever was rendered when it was asked.
+  const written = useRef(text);
+  useLayoutEffect(() => {
+    written.current = text;
+  }, [text]);
+
   const underWay = useRef(false);
   useEffect(() => {
     // A first message creates its conversation while it is being sent; that is no reason to take it out of the box.
@@ -76,16 +82,24 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
     drafts.write(currentId, next);
   };
 
-  const send = async () => {
-    if (sending || text.trim() === "") return;
+  const isAskedAgain = useRef(false);
+  const send = async (): Promise<void> => {
+    // Who goes on while it is being sent has that sent next.
+    isAskedAgain.current = underWay.current;
+    const sent = written.current;
+    if (underWay.current || sent.trim() === "") return;
     setSending(true);
     underWay.current = true;
-    const isTaken = await workspace.submit(text);
+    setText("");
+    const isTaken = await workspace.submit(sent);
     underWay.current = false;
     setSending(false);
+    const rest = [isTaken ? "" : sent, written.current].filter((each) => each !== "").join("\n");
+    written.current = rest;
+    setText(rest);
     drafts.write(currentId, "");
-    if (isTaken) setText("");
-    else drafts.write(workspace.getState().currentId, text);
+    drafts.write(workspace.getState().currentId, rest);
+    if (isTaken && isAskedAgain.current) await send();
   };
 
   const take = ({ from, insert, goesOn, tool }: Suggestion) => {

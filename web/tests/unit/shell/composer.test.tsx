@@ -2,6 +2,7 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import type { ToolRequest } from "../../../src/protocol/generated.ts";
+import { RpcError } from "../../../src/protocol/rpc.ts";
 import { snapshotOf, tools } from "../agent/scripted.ts";
 import { approvalFor } from "./approvals.ts";
 import { expectAccessible, openShell, prepareShell } from "./open-shell.tsx";
@@ -60,6 +61,41 @@ describe("the message box", () => {
     screen.getByRole("button", { name: "Attach files" }).focus();
     fireEvent.change(screen.getByLabelText("Files to attach"), { target: { files: [new File(["a"], "a.txt")] } });
     expect(document.activeElement).toBe(box);
+  });
+
+  test("keeps what is written while a message is being sent, and sends it next when that is asked for", async () => {
+    const answers: (() => void)[] = [];
+    const client = new ScriptedClient({
+      "turns/begin": async () => {
+        await new Promise<void>((resolve) => answers.push(resolve));
+        return { snapshot: snapshotOf("trn_1") };
+      },
+    });
+    const { user } = openShell(client, [], patient);
+    const box = await screen.findByRole<HTMLTextAreaElement>("textbox", { name: "Message" });
+    await user.type(box, "one{Enter}");
+    await waitFor(() => expect(answers).toHaveLength(1));
+    expect(box.value).toBe("");
+    await user.type(box, "two{Enter}");
+    expect(box.value).toBe("two");
+    answers[0]?.();
+    await waitFor(() => expect(box.value).toBe(""));
+    const goesOn = () => JSON.stringify(client.paramsOf("turns/begin")) + document.body.textContent;
+    await waitFor(() => expect(goesOn()).toContain("two"));
+  });
+
+  test("keeps what is written while a message is being sent that the gateway does not take", async () => {
+    const refusals: (() => void)[] = [];
+    const client = new ScriptedClient({
+      "turns/begin": () => new Promise((_, reject) => refusals.push(() => reject(new RpcError(-32000, "no")))),
+    });
+    const { user } = openShell(client, [], patient);
+    const box = await screen.findByRole<HTMLTextAreaElement>("textbox", { name: "Message" });
+    await user.type(box, "one{Enter}");
+    await waitFor(() => expect(refusals).toHaveLength(1));
+    await user.type(box, "two");
+    refusals[0]?.();
+    await waitFor(() => expect(box.value).toBe("one\ntwo"));
   });
 
   test("goes on into a folder, and Escape leaves the text as it is", async () => {
