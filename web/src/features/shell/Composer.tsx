@@ -52,16 +52,14 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
     if (window.matchMedia("(pointer: fine)").matches) field.current?.focus();
   }, []);
 
-  // What stands in the box when the gateway has answered, whatever was rendered when it was asked.
-  const written = useRef(text);
-  useLayoutEffect(() => {
-    written.current = text;
-  }, [text]);
-
-  const underWay = useRef(false);
+  /** The conversation from which a message is being sent; null for a new one. */
+  const sendingFrom = useRef<{ readonly id: string | null }>(undefined);
+  /** What was written there since. */
+  const writtenSince = useRef("");
+  const isAskedAgain = useRef(false);
   useEffect(() => {
     // A first message creates its conversation while it is being sent; that is no reason to take it out of the box.
-    if (!underWay.current) setText(drafts.read(currentId));
+    if (sendingFrom.current?.id !== null) setText(drafts.read(currentId));
   }, [drafts, currentId]);
 
   const taken = useRef(offered);
@@ -71,6 +69,7 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
     setText((written) => {
       const next = written.trim() === "" ? offered.text : `${offered.text}\n${written}`;
       drafts.write(currentId, next);
+      if (sendingFrom.current !== undefined) writtenSince.current = next;
       return next;
     });
     field.current?.focus();
@@ -80,26 +79,30 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
     setText(next);
     setCaret(place);
     drafts.write(currentId, next);
+    const from = sendingFrom.current;
+    if (from?.id === null || from?.id === currentId) writtenSince.current = next;
   };
 
-  const isAskedAgain = useRef(false);
-  const send = async (): Promise<void> => {
+  const send = async (said: string): Promise<void> => {
     // Who goes on while it is being sent has that sent next.
-    isAskedAgain.current = underWay.current;
-    const sent = written.current;
-    if (underWay.current || sent.trim() === "") return;
+    isAskedAgain.current = sendingFrom.current !== undefined;
+    if (isAskedAgain.current || said.trim() === "") return;
+    const from = workspace.getState().currentId;
+    sendingFrom.current = { id: from };
+    writtenSince.current = "";
     setSending(true);
-    underWay.current = true;
     setText("");
-    const isTaken = await workspace.submit(sent);
-    underWay.current = false;
+    const isTaken = await workspace.submit(said);
+    sendingFrom.current = undefined;
     setSending(false);
-    const rest = [isTaken ? "" : sent, written.current].filter((each) => each !== "").join("\n");
-    written.current = rest;
+    const rest = [isTaken ? "" : said, writtenSince.current].filter((each) => each !== "").join("\n");
+    const now = workspace.getState().currentId;
+    drafts.write(from, from === null ? "" : rest);
+    // The box belongs to another conversation if one was opened meanwhile.
+    if (from !== null && now !== from) return;
+    drafts.write(now, rest);
     setText(rest);
-    drafts.write(currentId, "");
-    drafts.write(workspace.getState().currentId, rest);
-    if (isTaken && isAskedAgain.current) await send();
+    if (isTaken && isAskedAgain.current) await send(rest);
   };
 
   const take = ({ from, insert, goesOn, tool }: Suggestion) => {
@@ -134,7 +137,7 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
     }
     if (isSendKey(event, state.settings.sendKey)) {
       event.preventDefault();
-      void send();
+      void send(text);
     }
   };
 
@@ -145,7 +148,7 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
         data-pane="composer"
         onSubmit={(event) => {
           event.preventDefault();
-          void send();
+          void send(text);
         }}
       >
         {suggestions.length > 0 && (

@@ -6,7 +6,7 @@ import { RpcError } from "../../../src/protocol/rpc.ts";
 import { snapshotOf, tools } from "../agent/scripted.ts";
 import { approvalFor } from "./approvals.ts";
 import { expectAccessible, openShell, prepareShell } from "./open-shell.tsx";
-import { ScriptedClient } from "./scripted-client.ts";
+import { conversationOf, ScriptedClient } from "./scripted-client.ts";
 
 prepareShell();
 
@@ -96,6 +96,33 @@ describe("the message box", () => {
     await user.type(box, "two");
     refusals[0]?.();
     await waitFor(() => expect(box.value).toBe("one\ntwo"));
+  });
+
+  test("leaves a message and a draft where they belong if another conversation is opened while it is sent", async () => {
+    const answers: (() => void)[] = [];
+    const client = new ScriptedClient({
+      "conversations/list": () => ({
+        conversations: [conversationOf("cnv_1", "The first"), conversationOf("cnv_2", "The second")],
+      }),
+      "turns/begin": async () => {
+        await new Promise<void>((resolve) => answers.push(resolve));
+        return { snapshot: snapshotOf("trn_1") };
+      },
+    });
+    const { user, environment } = openShell(client, [], patient);
+    environment.drafts.write("cnv_2", "kept");
+    await user.click(await screen.findByRole("button", { name: /^The first/ }));
+    const box = await screen.findByRole<HTMLTextAreaElement>("textbox", { name: "Message" });
+    await user.type(box, "one{Enter}");
+    await waitFor(() => expect(answers).toHaveLength(1));
+    await user.type(box, "two{Enter}");
+    await user.click(screen.getByRole("button", { name: /^The second/ }));
+    await waitFor(() => expect(box.value).toBe("kept"));
+    answers[0]?.();
+    await waitFor(() => expect(environment.drafts.read("cnv_1")).toBe("two"));
+    expect(environment.drafts.read("cnv_2")).toBe("kept");
+    expect(box.value).toBe("kept");
+    expect(client.paramsOf("turns/begin")).toHaveLength(1);
   });
 
   test("goes on into a folder, and Escape leaves the text as it is", async () => {
