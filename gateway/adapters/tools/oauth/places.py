@@ -64,7 +64,7 @@ class SignInPlaces:
         meant = [origin for origin in (self.source, self.issuer) if origin is not None]
         ports = _PORTS | {origin.port for origin in meant}
         may_be_inside = self.private or not is_looked_up(self.source.host)
-        listed = {origin.pair for origin in meant if may_be_inside or origin.pair != self.source.pair}
+        listed = {origin.pair for origin in meant if may_be_inside or origin.host != self.source.host}
         return Egress(listed, self.lookup, ports=ports, names_lead_here=False)
 
     def locate(self, url: str, what: str, guard: Egress) -> Destination:

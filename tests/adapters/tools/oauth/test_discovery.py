@@ -147,11 +147,12 @@ async def test_case_334_the_name_of_a_source_leads_its_sign_in_no_further_than_i
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         return [(family, socket.SOCK_STREAM, 6, "", (address, port, 0, 0)[: 4 if ":" in address else 2])]
 
-    # Naming it a second time, as the authorization server, says nothing of where it may lead.
-    for issuer in (None, read_origin(NAMED, "it")):
+    # Naming it a second time, as the authorization server or at another port, says nothing of where it may lead.
+    for named in (None, NAMED, "https://tools.example.com"):
+        issuer = None if named is None else read_origin(named, "it")
         places = SignInPlaces(read_origin(NAMED, "it"), issuer, look_up, private=private)
         guard = places.guard()
-        destination = places.locate(f"{NAMED}/token", "the token endpoint", guard)
+        destination = places.locate(f"{named or NAMED}/token", "the token endpoint", guard)
         with pytest.raises(ToolFailed, match=said) if said else contextlib.nullcontext():
             assert [str(each.ip) for each in await guard.locate(destination)] == [address]
 
