@@ -25,7 +25,7 @@ _LEADS: Final = (
 )
 _END: Final = rf"(?:,? (?:{any_of((*WISH_WORDS.tails, *VOCABULARY.repeating_tails))}))*[?.!]*$"
 _TAKEN: Final = rf"(?:it|that|this|(?:that|this|the) (?:one|{any_of(VOCABULARY.entry_nouns)}))"
-_LOOSE: Final = frozenset({"take", "drop", "throw"})
+_LOOSE: Final = frozenset(VOCABULARY.loose_verbs)
 """Verbs that take something out only where they say so: "take it off", and not "take it"."""
 
 _TAKES: Final = any_of({*VOCABULARY.discarding_verbs, *VOCABULARY.striking_verbs} - _LOOSE)

@@ -304,6 +304,7 @@ class LoopVocabulary:
     undoing_phrases: _Words
     taken_ends: _Words
     repeating_tails: _Words
+    loose_verbs: _Words
     asked_leads: _Words
     asked_openers: _Words
     asked_articles: _Words

@@ -19,7 +19,7 @@ const LEADS = `(?:(?:${anyOf(LEADING)})[,.!:]? )*`;
 const END = `(?:,? (?:${anyOf([...wishWords.tails, ...vocabulary.repeatingTails])}))*[?.!]*$`;
 const TAKEN = `(?:it|that|this|(?:that|this|the) (?:one|${anyOf(vocabulary.entryNouns)}))`;
 /** Verbs that take something out only where they say so: "take it off", and not "take it". */
-const LOOSE = ["take", "drop", "throw"];
+const LOOSE = vocabulary.looseVerbs;
 const TAKES = anyOf(
   [...vocabulary.discardingVerbs, ...vocabulary.strikingVerbs].filter((verb) => !LOOSE.includes(verb)),
 );

@@ -303,6 +303,7 @@ interface Vocabulary {
   readonly undoingPhrases: Words;
   readonly takenEnds: Words;
   readonly repeatingTails: Words;
+  readonly looseVerbs: Words;
   readonly askedLeads: Words;
   readonly askedOpeners: Words;
   readonly askedArticles: Words;
