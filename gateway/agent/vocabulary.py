@@ -305,6 +305,8 @@ class LoopVocabulary:
     taken_ends: _Words
     repeating_tails: _Words
     loose_verbs: _Words
+    whole_files: _Words
+    named_by_parts: _Words
     asked_leads: _Words
     asked_openers: _Words
     asked_articles: _Words

@@ -16,7 +16,6 @@ from gateway.agent.browser import trim
 from gateway.agent.lane import LaneInput, ProposedCall
 from gateway.agent.messages import Tool
 from gateway.agent.names import Slot, parts_of, slot_of
-from gateway.agent.ranking import stem, terms_in
 from gateway.agent.render import required_of
 from gateway.agent.spaced_names import longer_name
 from gateway.agent.taken_back import changed_inside
@@ -60,24 +59,25 @@ _OUT_OF: Final = re.compile(
 _OUT_OF_IT: Final = re.compile(
     rf"\b(?:from|off|out of|(?:{_PARTS}) (?:of|in)) (?:{any_of(WISH_WORDS.pronouns)}|that|this)\b", _FLAGS
 )
-_PHRASE_ENDS: Final = any_of((*VOCABULARY.phrase_ends, *VOCABULARY.link_words, *VOCABULARY.fillers, *WISH_WORDS.tails))
 _PART: Final = re.compile(
     rf"\b(?:{any_of((*WISH_WORDS.possessives, *VOCABULARY.kept_leads, *VOCABULARY.line_places))}) (?:[a-z]+ )?"
     rf"(?:{any_of((*VOCABULARY.counted_nouns['line'], *VOCABULARY.counted_nouns['row'], *VOCABULARY.counted_nouns['word']))})\b"
-    rf"(?! (?!(?:{_PHRASE_ENDS})\b|[a-z]+(?:ing|ed)\b)[a-z])",
+    rf"(?! (?:{any_of(VOCABULARY.named_by_parts)})\b)",
     _FLAGS,
 )
 """A part of a file, which is no file: "delete its last line", and not "delete my word list"."""
 
-_FILES: Final = any_of((*VOCABULARY.counted_nouns["file"], *VOCABULARY.entry_lists))
-_OUT_OF_FILE: Final = re.compile(rf"\b(?:from|off|out of) (?:{any_of(VOCABULARY.kept_leads)}|that|this) (?:{_FILES})\b", _FLAGS)
-_WHOLE: Final = frozenset(
-    (*VOCABULARY.whole_nouns, *VOCABULARY.counted_nouns["file"], *VOCABULARY.entry_lists, *VOCABULARY.folder_nouns)
+_DELETING: Final = rf"\b(?:{any_of({*VOCABULARY.discarding_verbs, *VOCABULARY.striking_verbs, *ACTS['delete']['verbs']})})"
+_WHOLE_FILES: Final = any_of((*VOCABULARY.whole_files, *VOCABULARY.folder_nouns))
+_WHOLE_FILE_WORDS: Final = frozenset(VOCABULARY.whole_files)
+_NAME_PARTED: Final = re.compile("[-_ ]+")
+_TAILS: Final = rf"(?:,? (?:{any_of((*WISH_WORDS.tails, *VOCABULARY.repeating_tails))}|[a-z]+ly)\b)*"
+_PHRASE_END: Final = rf"(?:{_TAILS}(?:[.,;:!?]|\s*\Z|\n)| (?:and|then|but|because)\b)"
+_BEFORE_PATH: Final = (
+    rf"{_DELETING} (?:\S+(?:,|,? and) )*(?:(?:the|this|my) )?(?:(?:{_WHOLE_FILES}) )?(?:(?:called|named) )?[\"'`“]?(?:\S*/)?"
 )
-"""By which a whole file is meant."""
-
-_SHORTEST: Final = 3
-"""Letters of a word that a file is called by."""
+_AFTER_PATH: Final = rf"/?[\"'`”]?(?:{_PHRASE_END}| (?:{any_of(VOCABULARY.link_words)})\b)"
+_ALL_FILES: Final = re.compile(rf"{_DELETING} all (?:(?:the|my) )?(?:[a-z]+ )?files{_PHRASE_END}", _FLAGS)
 
 _PLACES: Final = any_of((*VOCABULARY.moving_links, *VOCABULARY.keeping_links))
 _ANEW: Final = frozenset(VOCABULARY.rewriting_verbs)
@@ -174,13 +174,17 @@ def _base_of(path: str) -> str:
 
 
 def means_whole(path: str, wish: str) -> bool:
-    """Whether a wish is about a whole file, by its name, by a word of its name, or by such words as "the file"."""
-    if _places_of(path, wish):
+    """Whether a wish has a whole file deleted: by its path, by its name before such a word as "file", or by that word
+    alone. What else it has deleted is in the file, or in doubt."""
+    base = _base_of(path)
+    is_object = not _has(_DELETING, wish) or _has(rf"{_BEFORE_PATH}{re.escape(base)}{_AFTER_PATH}", wish)
+    if is_object and _places_of(path, wish):
         return True
-    words = [word.bare for word in words_of(wish)]
-    called = [word for word in terms_in(_base_of(path).rpartition(".")[0]) if len(word) >= _SHORTEST]
-    is_called = not set(called).isdisjoint(map(stem, words))
-    return _OUT_OF_FILE.search(wish) is None and (is_called or not _WHOLE.isdisjoint(words))
+    parts = _NAME_PARTED.split(base.rpartition(".")[0] or base)
+    # "The shopping list" is shopping.txt, and shopping-list.txt.
+    name = "[-_ ]".join(map(re.escape, parts[:-1] if len(parts) > 1 and parts[-1] in _WHOLE_FILE_WORDS else parts))
+    called = rf"{_DELETING} (?:the|this|my) (?:(?:whole|entire) )?(?:{name} )?(?:{_WHOLE_FILES}){_PHRASE_END}"
+    return _has(called, wish) or _ALL_FILES.search(wish) is not None
 
 
 def _is_negated(clause: str) -> bool:

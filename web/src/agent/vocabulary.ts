@@ -304,6 +304,8 @@ interface Vocabulary {
   readonly takenEnds: Words;
   readonly repeatingTails: Words;
   readonly looseVerbs: Words;
+  readonly wholeFiles: Words;
+  readonly namedByParts: Words;
   readonly askedLeads: Words;
   readonly askedOpeners: Words;
   readonly askedArticles: Words;

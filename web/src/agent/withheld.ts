@@ -3,7 +3,6 @@ import { copy } from "./copy.ts";
 import { fill } from "./fill.ts";
 import type { LaneInput, ProposedCall } from "./lane.ts";
 import { partsOf, slotOf } from "./names.ts";
-import { stem, termsIn } from "./ranking.ts";
 import { requiredOf } from "./render.ts";
 import { longerName } from "./spaced-names.ts";
 import { changedInside } from "./taken-back.ts";
@@ -51,21 +50,22 @@ const OUT_OF_IT = new RegExp(
 );
 const ROWS = anyOf([vocabulary.countedNouns.line, vocabulary.countedNouns.row, vocabulary.countedNouns.word].flat());
 const TELLING = anyOf([...wishWords.possessives, ...vocabulary.keptLeads, ...Object.keys(vocabulary.linePlaces)]);
-const PHRASE_ENDS = anyOf([vocabulary.phraseEnds, vocabulary.linkWords, vocabulary.fillers, wishWords.tails].flat());
 /** A part of a file, which is no file: "delete its last line", and not "delete my word list". */
 const PART_OF_IT = new RegExp(
-  `\\b(?:${TELLING}) (?:[a-z]+ )?(?:${ROWS})\\b(?! (?!(?:${PHRASE_ENDS})\\b|[a-z]+(?:ing|ed)\\b)[a-z])`,
+  `\\b(?:${TELLING}) (?:[a-z]+ )?(?:${ROWS})\\b(?! (?:${anyOf(vocabulary.namedByParts)})\\b)`,
   "i",
 );
-const FILES = [vocabulary.countedNouns.file, vocabulary.entryLists].flat();
-const OUT_OF_FILE = new RegExp(
-  `\\b(?:from|off|out of) (?:${anyOf([...vocabulary.keptLeads, "that", "this"])}) (?:${anyOf(FILES)})\\b`,
-  "i",
-);
-/** By which a whole file is meant. */
-const ALL = new Set([...vocabulary.wholeNouns, ...FILES, ...vocabulary.folderNouns]);
-/** Letters of a word that a file is called by. */
-const SHORTEST = 3;
+const DISCARDING = anyOf([vocabulary.discardingVerbs, vocabulary.strikingVerbs, vocabulary.acts.delete.verbs].flat());
+const DELETING = `\\b(?:${DISCARDING})`;
+const WHOLE_FILES = anyOf([...vocabulary.wholeFiles, ...vocabulary.folderNouns]);
+const TAILS = `(?:,? (?:${anyOf([...wishWords.tails, ...vocabulary.repeatingTails])}|[a-z]+ly)\\b)*`;
+const PHRASE_END = `(?:${TAILS}(?:[.,;:!?]|\\s*$|\\n)| (?:and|then|but|because)\\b)`;
+const BEFORE_PATH =
+  `${DELETING} (?:\\S+(?:,|,? and) )*(?:(?:the|this|my) )?(?:(?:${WHOLE_FILES}) )?` +
+  `(?:(?:called|named) )?["'\`“]?(?:\\S*/)?`;
+const AFTER_PATH = `/?["'\`”]?(?:${PHRASE_END}| (?:${anyOf(vocabulary.linkWords)})\\b)`;
+const DELETES = new RegExp(DELETING, "i");
+const ALL_FILES = new RegExp(`${DELETING} all (?:(?:the|my) )?(?:[a-z]+ )?files${PHRASE_END}`, "i");
 const PLACES = anyOf([...vocabulary.movingLinks, ...vocabulary.keepingLinks]);
 /** Verbs of which a new text of a whole file is meant as well: "change it to bye". */
 const ANEW = vocabulary.rewritingVerbs;
@@ -151,13 +151,20 @@ function placesOf(path: string, text: string): number[] {
   return found.find((places) => places.length > 0) ?? [];
 }
 
-/** Whether a wish is about a whole file, by its name, by a word of its name, or by such words as "the file". */
+/**
+ * Whether a wish has a whole file deleted: by its path, by its name before such a word as "file", or by such a word alone. What else
+ * it has deleted is in the file, or in doubt.
+ */
 export function meansWhole(path: string, wish: string): boolean {
-  if (placesOf(path, wish).length > 0) return true;
-  const words = wordsOf(wish).map(({ bare }) => bare);
-  const called = termsIn(baseOf(path).replace(/\.?[^.]*$/, "")).filter((word) => word.length >= SHORTEST);
-  const isAll = words.some((word) => ALL.has(word) || called.includes(stem(word)));
-  return isAll && !OUT_OF_FILE.test(wish);
+  const base = baseOf(path);
+  const isPath = new RegExp(`${BEFORE_PATH}${escaped(base)}${AFTER_PATH}`, "i");
+  if (placesOf(path, wish).length > 0 && (!DELETES.test(wish) || isPath.test(wish))) return true;
+  const parts = (base.slice(0, Math.max(0, base.lastIndexOf("."))) || base).split(/[-_ ]+/);
+  // "The shopping list" is shopping.txt, and shopping-list.txt.
+  const isKind = parts.length > 1 && vocabulary.wholeFiles.includes(parts.at(-1) as string);
+  const name = (isKind ? parts.slice(0, -1) : parts).map(escaped).join("[-_ ]");
+  const called = `${DELETING} (?:the|this|my) (?:(?:whole|entire) )?(?:${name} )?(?:${WHOLE_FILES})${PHRASE_END}`;
+  return new RegExp(called, "i").test(wish) || ALL_FILES.test(wish);
 }
 
 function baseOf(path: string): string {
