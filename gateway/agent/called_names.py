@@ -11,6 +11,7 @@ from typing import Final
 from gateway.agent.figures import Figure, figure_in
 from gateway.agent.ranking import stem, terms_in
 from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.wish_words import WISH_WORDS
 from gateway.agent.words import words_of
 
 _LIGHT_WORDS: Final = (
@@ -33,6 +34,15 @@ _PASSED: Final = re.compile(rf"['’](?:{any_of(VOCABULARY.contractions)})\b|\b(
 
 _CLINGING: Final = re.compile(rf"['’](?:{any_of(VOCABULARY.contractions)})\b", re.IGNORECASE | re.ASCII)
 _SHORTENED: Final = re.compile(r"n['’]t\b", re.IGNORECASE | re.ASCII)
+_WORN: Final = {"can": "can", "wo": "will", "sha": "shall"}
+"""Verbs that a "not" has grown into: "can't", "won't", "shan't"."""
+
+_WORN_NOT: Final = re.compile(r"\b(can|wo(?=n)|sha(?=n))n?['’]t\b", re.IGNORECASE | re.ASCII)
+_OPENING: Final = re.compile(
+    rf"((?:^|[.;!?]\s)\s*(?:(?:{any_of(WISH_WORDS.fillers)})\b,? )*[a-z]+?)n['’]t\b", re.IGNORECASE | re.ASCII
+)
+"""A verb that is asked with its "not": "isn't the rent due?" denies no rent."""
+
 _DENIED: Final = re.compile(
     rf"\b(?:not|never)\b(?: (?:{any_of((*VOCABULARY.passed_over, *VOCABULARY.common_terms))})\b)*(?: [\w-]+)?",
     re.IGNORECASE | re.ASCII,
@@ -57,7 +67,7 @@ class Meant:
 def meant_in(wish: str, paths: Sequence[str]) -> Meant | None:
     """What a question calls by its name, of these paths; None where that is nothing, or in doubt. A folder may as well be called
     by another word for the same kind of paper, and the only file of its kind by its ending: "the log"."""
-    whole = _SHORTENED.sub(" not", _CLINGING.sub("", wish))
+    whole = _SHORTENED.sub(" not", _OPENING.sub(r"\1", _WORN_NOT.sub(_as_whole, _CLINGING.sub("", wish))))
     said, denied = set(terms_in(_DENIED.sub(" ", whole))), set(terms_in(whole))
     called = [path for path in paths if _is_called(_stem_of(path), denied if _DENYING.search(_stem_of(path)) else said)]
     if compares(wish):
@@ -77,6 +87,11 @@ def meant_in(wish: str, paths: Sequence[str]) -> Meant | None:
             return Meant(meant[0], below) if len(meant) == 1 else None
     ending = [path for path in paths if path.rpartition(".")[2].lower() in said]
     return Meant("", ending) if len(ending) == 1 and not called else None
+
+
+def _as_whole(worn: re.Match[str]) -> str:
+    """Its verb as it is without the "not" that has grown into it."""
+    return f"{_WORN[worn[1].lower()]}n't"
 
 
 def compares(wish: str) -> bool:

@@ -1,6 +1,7 @@
 import { figureIn } from "./figures.ts";
 import { stem, termsIn } from "./ranking.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
+import { wishWords } from "./wish-words.ts";
 import { wordsOf } from "./words.ts";
 
 /* What a question calls by its name, of the files and folders that a search for all names found. */
@@ -41,6 +42,11 @@ const KIND_FORMS: Terms = new Set(Object.values(vocabulary.kindFolders).flat());
 const PASSED = new RegExp(`['’](?:${anyOf(vocabulary.contractions)})\\b|\\b(?:not|never)\\b`, "gi");
 const CLINGING = new RegExp(`['’](?:${anyOf(vocabulary.contractions)})\\b`, "gi");
 const SHORTENED = /n['’]t\b/gi;
+/** Verbs that a "not" has grown into: "can't", "won't", "shan't". */
+const WORN: Readonly<Record<string, string>> = { can: "can", wo: "will", sha: "shall" };
+const WORN_NOT = /\b(can|wo(?=n)|sha(?=n))n?['’]t\b/gi;
+/** A verb that is asked with its "not": "isn't the rent due?" denies no rent. */
+const OPENING = new RegExp(`((?:^|[.;!?]\\s)\\s*(?:(?:${anyOf(wishWords.fillers)})\\b,? )*[a-z]+?)n['’]t\\b`, "gi");
 const PASSING = anyOf([...vocabulary.passedOver, ...vocabulary.commonTerms]);
 const DENIED = new RegExp(`\\b(?:not|never)\\b(?: (?:${PASSING})\\b)*(?: [\\w-]+)?`, "gi");
 /** What a name itself says "not" by. Only such a one is called by what is denied: "not paid" calls no "paid.csv". */
@@ -60,7 +66,10 @@ export function compares(wish: string): boolean {
  * another word for the same kind of paper, and the only file of its kind by its ending: "the log".
  */
 export function meantIn(wish: string, paths: readonly string[]): Meant | null {
-  const whole = wish.replaceAll(CLINGING, "").replaceAll(SHORTENED, " not");
+  const spelled = wish
+    .replaceAll(CLINGING, "")
+    .replaceAll(WORN_NOT, (_, verb: string) => `${WORN[verb.toLowerCase()]}n't`);
+  const whole = spelled.replaceAll(OPENING, "$1").replaceAll(SHORTENED, " not");
   const said = new Set(termsIn(whole.replaceAll(DENIED, " ")));
   const denied = new Set(termsIn(whole));
   const called = paths.filter((path) => isCalled(stemOf(path), DENYING.test(stemOf(path)) ? denied : said));
