@@ -59,6 +59,11 @@ _LIGHT: Final = frozenset(map(stem, (*VOCABULARY.light_words, *WISH_WORDS.posses
 _SELF: Final = frozenset({stem("name"), "s"})
 """Terms of "what's my name?", which is told by "I'm Ana" as well."""
 
+_SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*", re.ASCII)
+_UNSURE: Final = re.compile(r"\?|\b(?:or|not|never)\b|n['’]t\b", re.IGNORECASE | re.ASCII)
+_ASKING: Final = frozenset((*WISH_WORDS.imperatives, *VOCABULARY.modals, *VOCABULARY.question_words))
+"""First words of an order or a question, which tell nothing: "call Jonas", "which files mention Jonas"."""
+
 _NAME_HAS: Final = re.compile(r"^(?:Has|has) [A-Z]", re.ASCII)
 _LEANING: Final = 3
 """Words of a question that goes on with the one before it: "since when?"."""
@@ -164,8 +169,18 @@ def _is_told(lane: LaneInput, wish: str, said: str) -> bool:
     asked = set(terms_in(wish)) - _LIGHT
     answer = set(terms_in(said)) - set(terms_in(wish)) - _LIGHT
     earlier = [each.content for each in lane.messages if isinstance(each, UserMessage) and each.turn_id != lane.turn_id]
-    told = any(answer <= terms and (asked <= _SELF or not asked.isdisjoint(terms)) for terms in map(set, map(terms_in, earlier)))
+    known = [set(terms_in(_told_in(each))) for each in earlier]
+    told = any(answer <= terms and (asked <= _SELF or not asked.isdisjoint(terms)) for terms in known)
     return trim(wish).endswith("?") and answer != set() and told
+
+
+def _told_in(text: str) -> str:
+    """The sentences of a text that tell something: no question, no order, and nothing that is denied or left open."""
+    return " ".join(each for each in _SENTENCE.findall(text) if _UNSURE.search(each) is None and _first_of(each) not in _ASKING)
+
+
+def _first_of(sentence: str) -> str:
+    return next((word.bare for word in words_of(sentence) if word.bare not in WISH_WORDS.fillers), "")
 
 
 def _is_spoken(wish: str) -> bool:

@@ -51,6 +51,13 @@ const KEPT: ReadonlySet<string> = new Set([
 const LIGHT: ReadonlySet<string> = new Set([...vocabulary.lightWords, ...wishWords.possessives].map(stem));
 /** Terms of "what's my name?", which is told by "I'm Ana" as well. */
 const SELF: ReadonlySet<string> = new Set([stem("name"), "s"]);
+const UNSURE = /\?|\b(?:or|not|never)\b|n['’]t\b/i;
+/** First words of an order or a question, which tell nothing: "call Jonas", "which files mention Jonas". */
+const ASKING: ReadonlySet<string> = new Set([
+  ...wishWords.imperatives,
+  ...vocabulary.modals,
+  ...vocabulary.questionWords,
+]);
 /** Words of a question that goes on with the one before it: "since when?". */
 const LEANING = 3;
 
@@ -174,10 +181,19 @@ function isTold({ messages, turnId }: LaneInput, wish: string, said: string): bo
   const answer = termsIn(said).filter((term) => !terms.includes(term) && !LIGHT.has(term));
   const isOfSelf = asked.every((term) => SELF.has(term));
   const told = messages.some((each) => {
-    const known = new Set(each.role === "user" && each.turnId !== turnId ? termsIn(each.content) : []);
+    const known = new Set(each.role === "user" && each.turnId !== turnId ? termsIn(toldIn(each.content)) : []);
     return answer.every((term) => known.has(term)) && (isOfSelf || asked.some((term) => known.has(term)));
   });
   return wish.trim().endsWith("?") && answer.length > 0 && told;
+}
+
+/** The sentences of a text that tell something: no question, no order, and nothing that is denied or left open. */
+function toldIn(text: string): string {
+  const isOpen = (sentence: string) => {
+    const first = wordsOf(sentence).find(({ bare }) => !wishWords.fillers.includes(bare));
+    return UNSURE.test(sentence) || ASKING.has(`${first?.bare}`);
+  };
+  return [...text.matchAll(/[^.!?\n]+[.!?]*/g)].flatMap(([each]) => (isOpen(each) ? [] : [each])).join(" ");
 }
 
 /**
