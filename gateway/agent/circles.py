@@ -14,7 +14,13 @@ _SENTENCES: Final = (3, 90)
 _LINES: Final = (6, 400)
 """The same for whole lines, which a list, a table or a copied log may well have several times."""
 
-_MOST: Final = 900
+_PARAGRAPHS: Final = (3, 400)
+"""The same for what is longer than one line of a list, which is not there by chance so often."""
+
+_LONGEST_LINE: Final = 120
+"""Characters of what is said again that may be a line of a list."""
+
+_MOST: Final = 1800
 """Characters at the end of a text that are looked at."""
 
 _FEWEST_WORDS: Final = 3
@@ -56,7 +62,9 @@ def _circle_in(text: str) -> tuple[int, int] | None:
             held = shared[held - 1]
         shared[at] = held + (turned[at] == turned[held])
         length = at + 1 - shared[at]
-        times, least = _LINES if 0 <= line < length else _SENTENCES
+        is_line = 0 <= line < length
+        several = _PARAGRAPHS if length > _LONGEST_LINE else _LINES
+        times, least = several if is_line else _SENTENCES
         if at + 1 >= max(least, times * length):
             found = (len(text) - at - 1, length)
     if found is None or any(len(_FENCE.findall(each)) % 2 for each in (text, text[: sum(found)])):

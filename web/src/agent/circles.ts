@@ -6,8 +6,12 @@ import { wordsOf } from "./words.ts";
 const SENTENCES = { times: 3, least: 90 };
 /** The same for whole lines, which a list, a table or a copied log may well have several times. */
 const LINES = { times: 6, least: 400 };
+/** The same for what is longer than one line of a list, which is not there by chance so often. */
+const PARAGRAPHS = { times: 3, least: 400 };
+/** Characters of what is said again that may be a line of a list. */
+const LONGEST_LINE = 120;
 /** Characters at the end of a text that are looked at. */
-const MOST = 900;
+const MOST = 1800;
 /** Words of what is said again. Fewer are a rule, a laugh or a row of numbers. */
 const FEWEST_WORDS = 3;
 
@@ -42,7 +46,8 @@ function circleIn(text: string): { readonly start: number; readonly length: numb
     while (held > 0 && turned[at] !== turned[held]) held = shared[held - 1] as number;
     shared[at] = held + (turned[at] === turned[held] ? 1 : 0);
     const length = at + 1 - (shared[at] as number);
-    const { times, least } = line >= 0 && line < length ? LINES : SENTENCES;
+    const several = length > LONGEST_LINE ? PARAGRAPHS : LINES;
+    const { times, least } = line >= 0 && line < length ? several : SENTENCES;
     if (at + 1 >= Math.max(least, times * length)) found = { start: characters.length - at - 1, length };
   }
   if (found === null) return null;
